@@ -1,0 +1,53 @@
+// Resource names and amounts, and which of them are accelerators.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankward/kube/quantity.hpp"
+
+namespace rankward::kube {
+
+// Resource name -> amount. An absent name differs from an amount of 0.
+using ResourceList = std::map<std::string, Quantity, std::less<>>;
+
+// An amount that Kubernetes could not read. Never in a Pod that the API server has stored, but
+// possible in the template of a custom resource, which nobody validates.
+struct UnreadableAmount {
+  std::string field;    // `limits["nvidia.com/gpu"]`, below the container
+  std::string literal;  // as written
+};
+
+struct ResourceRequirements {
+  ResourceList requests;
+  ResourceList limits;
+  std::vector<std::string> claims;  // names in spec.resourceClaims
+  std::vector<UnreadableAmount> unreadable;
+};
+
+// What a device plugin's resource name stands for.
+enum class DeviceKind : std::uint8_t {
+  kNone,         // not an accelerator
+  kWholeGpu,     // nvidia.com/gpu, amd.com/gpu, gpu.intel.com/i915, aws.amazon.com/neuron, ...
+  kMigSlice,     // nvidia.com/mig-1g.10gb
+  kSharedSlice,  // nvidia.com/gpu.shared, nvidia.com/mig-1g.10gb.shared
+  kFraction,     // HAMi's nvidia.com/gpumem, aliyun.com/gpu-mem, KAI fractions: the holder decides
+  kDraClass,     // deviceclass.resource.kubernetes.io/NAME
+};
+
+// Anchored: nvidia.com/mig-x is a MIG slice only where x is a profile name.
+[[nodiscard]] DeviceKind device_kind(std::string_view resource_name);
+// True for every kind but kNone.
+[[nodiscard]] bool is_accelerator(std::string_view resource_name);
+// "1g.10gb" of "nvidia.com/mig-1g.10gb" and of "nvidia.com/mig-1g.10gb.shared"; nothing for other
+// names.
+[[nodiscard]] std::optional<std::string_view> mig_profile(std::string_view resource_name);
+// rdma/*, nvidia.com/hostdev, vpc.amazonaws.com/efa, and SR-IOV resources of the known prefixes.
+[[nodiscard]] bool is_rdma(std::string_view resource_name);
+// A name with a domain that is not *kubernetes.io: integer, never overcommitted.
+[[nodiscard]] bool is_extended(std::string_view resource_name);
+
+}  // namespace rankward::kube
