@@ -1,0 +1,64 @@
+// What a pod asks for, worked out once per pod and then run over the nodes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankward/kube/pod.hpp"
+#include "rankward/result.hpp"
+#include "rankward/topology/bandwidth.hpp"
+#include "rankward/topology/units.hpp"
+
+namespace rankward::placement {
+
+enum class TransportWish : std::uint8_t { kAny, kRdmaRequired, kRdmaPreferred, kTcp };
+enum class SharingWish : std::uint8_t { kByResourceName, kExclusive, kMig, kShared };
+
+// One accelerator resource of the pod: name and devices, by Kubernetes' effective request.
+struct DeviceRequest {
+  std::string resource;
+  kube::DeviceKind kind = kube::DeviceKind::kNone;
+  std::int64_t count = 0;
+  std::int64_t largest_container = 0;  // the most that one container asks for
+};
+
+// Which gang a pod belongs to, as its own annotations and labels say. Sizes from Job, PodGroup and
+// the like need the watch and come later.
+struct GangRef {
+  std::string key;  // namespace/kind/name or uid: equal for all members
+  std::string name;
+  std::optional<std::int32_t> size;
+  std::optional<std::int32_t> rank;
+  std::string role;  // members with other requests are a sub-gang
+};
+
+struct Request {
+  std::string pod;  // namespace/name
+  std::string uid;
+  std::vector<DeviceRequest> devices;  // accelerators, by name
+  std::vector<DeviceRequest> nics;     // RDMA and SR-IOV resources, by name
+  kube::ResourceList resources;        // everything, effective
+  bool has_device_claim = false;  // DRA: what it gets stands in ResourceSlices, not in allocatable
+  bool host_network = false;
+  std::optional<GangRef> gang;
+  TransportWish transport = TransportWish::kAny;
+  SharingWish sharing = SharingWish::kByResourceName;
+  std::optional<topology::Bytes> gpu_memory;  // peak need of one GPU
+  topology::Bytes message_size{topology::kGibibyte};
+  std::string topology_required;  // node-label key or tier name, "" for none
+  std::string topology_preferred;
+
+  [[nodiscard]] std::int64_t gpus() const;  // devices of whole, MIG and shared kinds together
+  [[nodiscard]] bool asks_for_devices() const { return !devices.empty() || has_device_claim; }
+};
+
+struct RequestOptions {
+  topology::Bytes message_size{topology::kGibibyte};
+};
+
+// kInvalid where an annotation of ours is not in its form; names the key and the accepted form.
+[[nodiscard]] Result<Request> make_request(const kube::Pod& pod, const RequestOptions& options);
+
+}  // namespace rankward::placement

@@ -1,0 +1,55 @@
+// One pod against one node: fit, or a reason; and what the pod's collective would take there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankward/placement/reason.hpp"
+#include "rankward/placement/request.hpp"
+#include "rankward/placement/snapshot.hpp"
+
+namespace rankward::placement {
+
+enum class UnknownTopology : std::uint8_t { kAllow, kPenalise, kReject };
+
+struct Options {
+  UnknownTopology unknown_topology = UnknownTopology::kPenalise;
+  // Factors of the highest fabric tier that a gang crosses: one leaf, next tier, top. The last from
+  // Arnold (arXiv 2509.15940): up to 17 % slower across pods.
+  std::vector<double> phi = {1.0, 0.9, 0.83};
+  std::size_t max_candidates = 100;
+};
+
+// Who asks. A filter call must not repeat the scheduler's own counting (placement.md): DRA may
+// serve nvidia.com/gpu on a node whose allocatable has no such key, and our snapshot may lag.
+enum class Use : std::uint8_t { kFilter, kExplain };
+
+// Numbers behind a verdict, for plan, explain and the log; never for the scheduler's event.
+struct Details {
+  std::string resource;
+  std::optional<std::int64_t> need, capacity, allocatable, used, free, unhealthy, labels_say;
+  std::optional<topology::Bytes> need_memory, has_memory;
+  std::vector<std::int64_t> free_per_numa;
+  std::vector<std::string> offers;  // "nvidia.com/mig-2g.20gb: 1"
+  std::vector<ReasonCode> also;     // further reasons on the same node
+  std::string note;                 // one sentence, may name what failed
+};
+
+struct Verdict {
+  std::optional<ReasonCode> reason;  // nothing: fits
+  Details details;                   // filled for Use::kExplain only
+
+  [[nodiscard]] bool fits() const { return !reason.has_value(); }
+};
+
+[[nodiscard]] Verdict judge(const Request& request, const kube::PodSpec& spec,
+                            const NodeState& node, const Options& options, Use use);
+
+// Whether preemption could change the verdict: FailedNodes, else FailedAndUnresolvableNodes.
+[[nodiscard]] bool preemption_could_help(const Verdict& verdict, const Request& request,
+                                         const kube::PodSpec& spec, const NodeState& node,
+                                         const Options& options);
+
+}  // namespace rankward::placement

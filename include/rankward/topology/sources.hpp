@@ -1,0 +1,44 @@
+// Labels of a Node -> NodeTopology, and the merge with what the node's own report says.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankward/kube/node.hpp"
+#include "rankward/result.hpp"
+#include "rankward/topology/node_topology.hpp"
+
+namespace rankward::topology {
+
+// One way in which a provider or tool labels the fabric, nearest tier first.
+struct FabricScheme {
+  std::string name;                // "topograph"
+  std::vector<std::string> tiers;  // label keys, nearest first
+};
+
+struct LabelOptions {
+  // Tried in order; the first scheme of which the node carries a usable label is used.
+  std::vector<FabricScheme> fabric_schemes = default_fabric_schemes();
+  std::string clique_key = "nvidia.com/gpu.clique";
+  // Values that stand for "not known", such as OCI's no-imds-data.
+  std::vector<std::string> placeholders = {"no-imds-data", "unknown", "none", "null"};
+
+  static std::vector<FabricScheme> default_fabric_schemes();
+};
+
+// What the labels and allocatable of the node say. Never fails: a label that cannot be read is
+// unknown.
+[[nodiscard]] NodeTopology from_labels(const kube::Node& node, const LabelOptions& options);
+
+// The report wins where it says something; labels fill the rest.
+[[nodiscard]] NodeTopology merge(NodeTopology report, const NodeTopology& labels);
+
+// Real memory of one slice by GPU model and profile, where neither a label nor a report gives it.
+// Figures: `nvidia-smi mig -lgip` outputs collected in NVIDIA/mig-parted issues and the MIG user
+// guide; where two outputs differ the smaller. Nothing for models and profiles that nobody has
+// published.
+[[nodiscard]] std::optional<Bytes> measured_slice_memory(std::string_view product,
+                                                         std::string_view profile);
+
+}  // namespace rankward::topology
