@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace rankward {
@@ -23,6 +24,8 @@ enum class ErrorKind : std::uint8_t {
 
 class Error {
  public:
+  // What Result<T>::error() gives where there is a value; not an error of its own.
+  Error() = default;
   Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
   static Error invalid(std::string message) { return {ErrorKind::kInvalid, std::move(message)}; }
   static Error unavailable(std::string message) {
@@ -80,7 +83,7 @@ class Error {
   }
 
  private:
-  ErrorKind kind_;
+  ErrorKind kind_ = ErrorKind::kInternal;
   std::string message_;
   std::string field_;
   std::string source_;
