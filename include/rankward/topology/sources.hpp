@@ -18,9 +18,16 @@ struct FabricScheme {
 };
 
 struct LabelOptions {
-  // Tried in order; the first scheme of which the node carries a usable label is used.
+  // Tried in order; the first scheme of which the node carries a usable label is used, unless a
+  // later one reads the same labels and more.
   std::vector<FabricScheme> fabric_schemes = default_fabric_schemes();
   std::string clique_key = "nvidia.com/gpu.clique";
+  // Read where clique_key says nothing, and only where the value has the same form: on AWS
+  // Topograph's accelerator is a capacity reservation that several cliques share, not NVLink's
+  // reach (topograph 289).
+  std::vector<std::string> clique_like_keys = {"accelerator.topograph.run/sub-domain",
+                                               "accelerator.topograph.run/domain",
+                                               "network.topology.nvidia.com/accelerator"};
   // Values that stand for "not known", such as OCI's no-imds-data.
   std::vector<std::string> placeholders = {"no-imds-data", "unknown", "none", "null"};
 

@@ -1,0 +1,25 @@
+// Reading single label values: unreadable is unknown, never 0.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "rankward/kube/meta.hpp"
+#include "rankward/topology/units.hpp"
+
+namespace rankward::topology {
+
+// A count of devices or replicas: digits only, at most 2^20.
+[[nodiscard]] std::optional<std::int64_t> label_count(const kube::StringMap& labels,
+                                                      std::string_view key);
+
+// A memory label of GFD, in MiB. One release wrote bytes (gpu-feature-discovery 26); since no
+// device has 16 TiB, a value above 16 Mi is bytes. 0 is unknown.
+[[nodiscard]] std::optional<Bytes> label_memory(const kube::StringMap& labels,
+                                                std::string_view key);
+
+// "" where the label is absent.
+[[nodiscard]] std::string_view label_text(const kube::StringMap& labels, std::string_view key);
+
+}  // namespace rankward::topology
