@@ -1,0 +1,38 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// Output of a program that a person would have typed.
+type Output struct {
+	Stdout, Stderr string
+	ExitCode       int
+}
+
+// Kubectl runs kubectl as the cluster's administrator with stdin as given.
+func (cp *ControlPlane) Kubectl(ctx context.Context, stdin string, args ...string) (Output, error) {
+	kubeconfig, err := cp.AdminKubeconfig()
+	if err != nil {
+		return Output{}, err
+	}
+	cmd := exec.CommandContext(ctx, cp.Binaries.Path("kubectl"), args...)
+	// Its discovery cache would otherwise go to the home folder, keyed by a port that another
+	// control plane may have had.
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "KUBECACHEDIR="+cp.Dir+"/kubectl-cache", "KUBERC=off")
+	cmd.Stdin = strings.NewReader(stdin)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	output := Output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return output, nil // a refusal is an answer
+	}
+	return output, err
+}

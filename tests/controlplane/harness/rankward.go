@@ -1,0 +1,184 @@
+package harness
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// RankwardBinary is the program under test: RANKWARD_BIN, or what `make build` leaves.
+func RankwardBinary() (string, error) {
+	path := os.Getenv("RANKWARD_BIN")
+	if path == "" {
+		root, err := Repository()
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(root, "build", "release", "rankward")
+	}
+	if !exists(path) {
+		return "", fmt.Errorf("%s does not exist: run `make build`, or name the program in RANKWARD_BIN", path)
+	}
+	return path, nil
+}
+
+// RankwardOptions of one `rankward serve`.
+type RankwardOptions struct {
+	Name         string // of the log and configuration files
+	Dir          string
+	Certificates Certificates
+	Kubeconfig   string // empty: standalone, each pod judged alone
+	WebhookPort  int    // 0: any
+	// Configure changes the configuration before it is written.
+	Configure func(config map[string]any)
+}
+
+// Rankward is a running `rankward serve`.
+type Rankward struct {
+	*Process
+	ExtenderPort, WebhookPort, StatusPort int
+	ConfigPath                            string
+	Certificates                          Certificates
+}
+
+// StartRankward writes a configuration, starts the server and returns once its doors listen and,
+// where it has an API server to read, its first snapshot is there.
+func StartRankward(ctx context.Context, options RankwardOptions) (*Rankward, error) {
+	binary, err := RankwardBinary()
+	if err != nil {
+		return nil, err
+	}
+	tls := map[string]any{
+		"certFile":     options.Certificates.Server.CertFile,
+		"keyFile":      options.Certificates.Server.KeyFile,
+		"clientCAFile": options.Certificates.CAFile,
+	}
+	webhookTLS := maps.Clone(tls)
+	webhookTLS["requireClientCertificate"] = true
+	config := map[string]any{
+		"apiVersion": "config.rankward.io/v1alpha1",
+		"kind":       "RankwardConfiguration",
+		"doors":      []string{"extender", "webhook"},
+		"tls":        map[string]any{"extender": tls, "webhook": webhookTLS},
+		"ports":      map[string]any{"address": "127.0.0.1", "extender": 0, "webhook": options.WebhookPort, "status": 0},
+		"log":        map[string]any{"level": 0, "format": "json"},
+	}
+	if options.Kubeconfig != "" {
+		config["kubeconfig"] = options.Kubeconfig
+	}
+	if options.Configure != nil {
+		options.Configure(config)
+	}
+	text, err := sigsyaml.Marshal(config)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rankward{ConfigPath: filepath.Join(options.Dir, options.Name+".yaml"), Certificates: options.Certificates}
+	if err := os.WriteFile(r.ConfigPath, text, 0o600); err != nil {
+		return nil, err
+	}
+	// Of its own for each start, so that ports are read from this process's lines alone.
+	os.Remove(filepath.Join(options.Dir, options.Name+".log"))
+	if r.Process, err = StartProcess(options.Dir, options.Name, binary, "serve", "--config", r.ConfigPath); err != nil {
+		return nil, err
+	}
+	doors, _ := config["doors"].([]string)
+	err = WaitFor(ctx, options.Name+" to listen", 20*time.Second, 20*time.Millisecond, func() error {
+		if !r.Running() {
+			return fmt.Errorf("%w: it ended: %v\n%s", errGivenUp, r.err, r.LogTail())
+		}
+		ports := map[string]int{}
+		for _, line := range r.LogLines("listening") {
+			door, _ := line["door"].(string)
+			port, _ := line["port"].(float64)
+			ports[door] = int(port)
+		}
+		r.ExtenderPort, r.WebhookPort, r.StatusPort = ports["extender"], ports["webhook"], ports["status"]
+		if len(ports) < len(doors)+1 {
+			return fmt.Errorf("listening so far: %v", ports)
+		}
+		return nil
+	})
+	if err == nil {
+		err = r.waitReady(ctx)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, r.LogTail())
+		r.Stop(time.Second)
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *Rankward) waitReady(ctx context.Context) error {
+	return WaitFor(ctx, r.Name+" to be ready", 30*time.Second, 50*time.Millisecond, func() error {
+		status, body, err := r.Status("/readyz?verbose")
+		if err != nil {
+			return err
+		}
+		if status != 200 {
+			return fmt.Errorf("/readyz: %d %s", status, body)
+		}
+		return nil
+	})
+}
+
+// LogLines are the JSON log lines whose msg is the given one.
+func (r *Rankward) LogLines(message string) []map[string]any {
+	var lines []map[string]any
+	scanner := bufio.NewScanner(strings.NewReader(r.Log()))
+	scanner.Buffer(nil, 1<<24)
+	for scanner.Scan() {
+		var line map[string]any
+		// The last line may be half written.
+		if json.Unmarshal(scanner.Bytes(), &line) == nil && line["msg"] == message {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Decisions are the decision lines of one pod ("namespace/name") and verb, oldest first.
+func (r *Rankward) Decisions(pod, verb string) []map[string]any {
+	var out []map[string]any
+	for _, line := range r.LogLines("decision") {
+		if line["pod"] == pod && line["verb"] == verb {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// BestNode is the node that a decision line puts first; empty where none fits.
+func BestNode(decision map[string]any) string {
+	best, _ := decision["best"].([]any)
+	if len(best) == 0 {
+		return ""
+	}
+	first, _ := best[0].(map[string]any)
+	node, _ := first["node"].(string)
+	return node
+}
+
+// ServiceAccountToken mints a token of an account, good for an hour.
+func ServiceAccountToken(ctx context.Context, client kubernetes.Interface, namespace, name string) (string, error) {
+	seconds := int64(3600)
+	request, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name,
+		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}},
+		metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	return request.Status.Token, nil
+}

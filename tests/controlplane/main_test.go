@@ -1,0 +1,81 @@
+// Package controlplane tests Rankward on a real etcd, kube-apiserver, kube-scheduler and
+// kube-controller-manager. Everything here asserts on what those components did or said.
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"rankward.io/tests/controlplane/harness"
+)
+
+// One control plane serves the whole package: it takes seconds to start and each test keeps to
+// namespaces and nodes of its own.
+var (
+	root         string
+	cluster      *harness.ControlPlane
+	certificates harness.Certificates
+	// Where the API server's AdmissionConfiguration expects the webhook, and presents its client
+	// certificate.
+	webhookPort int
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := setUp(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer cluster.Stop()
+	// An interrupted run must not leave etcd and its siblings behind; Pdeathsig is the last resort.
+	go func() {
+		<-ctx.Done()
+		cluster.Stop()
+	}()
+	code := m.Run()
+	if code != 0 {
+		fmt.Fprintln(os.Stderr, cluster.LogTails())
+	}
+	return code
+}
+
+func setUp(ctx context.Context) error {
+	var err error
+	if root, err = harness.Repository(); err != nil {
+		return err
+	}
+	binaries, err := harness.EnsureBinaries(ctx, harness.RequestedVersion(), os.Stderr)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "rankward-controlplane-")
+	if err != nil {
+		return err
+	}
+	if certificates, err = harness.DevelopmentCertificates(root, dir+"/certs"); err != nil {
+		return err
+	}
+	if webhookPort, err = harness.FreePort(); err != nil {
+		return err
+	}
+	cluster, err = harness.Start(ctx, harness.Options{
+		Binaries: binaries, Dir: dir, ControllerManager: true,
+		WebhookClients: map[string]harness.KeyPair{
+			fmt.Sprintf("127.0.0.1:%d", webhookPort): certificates.APIServer,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	cluster.Report(os.Stderr)
+	return nil
+}
