@@ -1,0 +1,150 @@
+// What is judged how: modes, exemptions and the cluster's own names. Built once, then immutable.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankward/admission/finding.hpp"
+#include "rankward/result.hpp"
+
+namespace rankward::admission {
+
+// Seconds since 1970-01-01T00:00:00Z. Passed in by the caller: this room has no clock.
+using UnixSeconds = std::int64_t;
+
+// One rule in one mode. Without namespaces it holds everywhere; an entry with namespaces beats one
+// without, and a later entry beats an earlier one. A set mode holds for both grades of a rule of
+// two grades: `enforce` makes the milder case a denial too.
+struct ModeOption {
+  std::string rule;  // "ENV-03"
+  std::string mode;  // "off", "audit", "warn", "enforce"
+  std::vector<std::string> namespaces;
+};
+
+// Who may break which rules: a pod in one of the namespaces that runs as one of the service
+// accounts and, where owner kinds are given, is made by such a controller. Never by a label of the
+// pod and never by the requesting user, who is a controller for nearly every pod.
+struct ExemptionOption {
+  std::vector<std::string> namespaces;
+  std::vector<std::string> service_accounts;  // "default" for pods that name none
+  std::vector<std::string> owner_kinds;       // "DaemonSet", "Deployment", ...; empty: any or none
+  std::vector<std::string> rules;             // ids; at least one
+  std::string reason;
+  std::optional<UnixSeconds> expires;  // from then on it exempts nothing; must be set
+};
+
+// A shipped exemption by name, in its publisher's usual namespaces unless others are given.
+struct PresetOption {
+  std::string name;
+  std::vector<std::string> namespaces;
+};
+
+// Lists with a default replace it when set. In names of runtime classes, labels and tolerations
+// `*` stands for any characters.
+struct PolicyOptions {
+  std::vector<ModeOption> modes;
+  std::vector<ExemptionOption> exemptions;
+  std::vector<PresetOption> presets{
+      {"nvidia-device-plugin", {}}, {"gpu-operator", {}}, {"amd-device-plugin", {}}};
+  // Never judged: what the cluster needs to start, and our own namespace, without which a broken
+  // webhook could not be repaired.
+  std::vector<std::string> excluded_namespaces{"kube-system", "rankward-system"};
+  // Runtime classes whose runtime hands GPUs to a container by its environment.
+  std::vector<std::string> runtime_classes{"nvidia",      "nvidia-cdi", "nvidia-legacy",
+                                           "kata-*-gpu*", "amd",        "habana"};
+  // Variables by which a runtime picks devices.
+  std::vector<std::string> env_names{"NVIDIA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES",
+                                     "HABANA_VISIBLE_DEVICES", "AWS_NEURON_VISIBLE_DEVICES",
+                                     "ASCEND_VISIBLE_DEVICES"};
+  // Node labels that only GPU nodes carry: a pod that selects by one can land there.
+  std::vector<std::string> gpu_node_labels{"nvidia.com/gpu*",
+                                           "nvidia.com/mig*",
+                                           "nvidia.com/cuda*",
+                                           "gpu.nvidia.com/*",
+                                           "amd.com/gpu*",
+                                           "gpu.intel.com/*",
+                                           "intel.feature.node.kubernetes.io/gpu",
+                                           "habana.ai/*",
+                                           "feature.node.kubernetes.io/pci-*10de.present",
+                                           "cloud.google.com/gke-accelerator*",
+                                           "cloud.google.com/gke-gpu*",
+                                           "cloud.google.com/gke-tpu*",
+                                           "k8s.amazonaws.com/accelerator",
+                                           "karpenter.k8s.aws/instance-gpu-*",
+                                           "karpenter.k8s.aws/instance-accelerator-*",
+                                           "kubernetes.azure.com/accelerator"};
+  // Taints that keep other pods off GPU nodes: a pod that tolerates one by its key can land there.
+  std::vector<std::string> gpu_toleration_keys{"nvidia.com/gpu*",        "amd.com/gpu*",
+                                               "gpu.intel.com/*",        "habana.ai/*",
+                                               "aws.amazon.com/neuron*", "google.com/tpu"};
+  // What a workload object gets whose pods would be denied: "warn" or "deny".
+  std::string workloads = "warn";
+};
+
+struct Preset {
+  std::string_view name;
+  std::string_view reason;
+  std::span<const std::string_view> namespaces;
+  std::span<const std::string_view> service_accounts;
+  // Empty: every rule that may be exempted from.
+  std::span<const std::string_view> rules;
+};
+
+// All shipped presets, chosen or not.
+[[nodiscard]] std::span<const Preset> presets();
+
+// A checked exemption.
+struct Exemption {
+  std::vector<std::string> namespaces;
+  std::vector<std::string> service_accounts;
+  std::vector<std::string> owner_kinds;  // as owner references of pods have them
+  std::vector<std::string> rules;
+  std::string name;  // for audit annotations: the preset's name, or "exemptions[2]"
+  std::string reason;
+  std::optional<UnixSeconds> expires;  // absent for presets
+};
+
+// A plain value: copy it, share it between threads.
+class Policy {
+ public:
+  // The defaults.
+  Policy();
+
+  // kInvalid for unknown rule ids, modes, presets, an exemption without namespaces, service
+  // accounts, rules, reason or expiry; the error names the field (`modes[0].rule`) and what is
+  // accepted.
+  [[nodiscard]] static Result<Policy> make(PolicyOptions options);
+
+  // The configured mode, or nothing where the rule's own default holds.
+  [[nodiscard]] std::optional<Mode> mode(std::string_view rule, std::string_view namespace_) const;
+  [[nodiscard]] bool excludes(std::string_view namespace_) const;
+  // The exemption that covers the rule for such a pod now, or nullptr.
+  [[nodiscard]] const Exemption* exemption(std::string_view rule, std::string_view namespace_,
+                                           std::string_view service_account,
+                                           std::string_view owner_kind, UnixSeconds now) const;
+
+  [[nodiscard]] bool is_gpu_runtime_class(std::string_view name) const;
+  [[nodiscard]] bool is_device_variable(std::string_view name) const;
+  [[nodiscard]] bool is_gpu_node_label(std::string_view key) const;
+  [[nodiscard]] bool is_gpu_toleration_key(std::string_view key) const;
+  // Whether a workload object is denied where its pods would be.
+  [[nodiscard]] bool denies_workloads() const { return denies_workloads_; }
+
+ private:
+  struct Modes {
+    std::optional<Mode> everywhere;
+    std::map<std::string, Mode, std::less<>> by_namespace;
+  };
+
+  PolicyOptions options_;
+  std::map<std::string, Modes, std::less<>> modes_;
+  std::vector<Exemption> exemptions_;
+  bool denies_workloads_ = false;
+};
+
+}  // namespace rankward::admission
