@@ -81,9 +81,9 @@ struct WatcherStats {
   std::uint64_t snapshots = 0;        // published
 
   [[nodiscard]] std::uint64_t relists() const { return nodes.relists + pods.relists; }
-  // Watches that had to be begun again, for whatever reason.
+  // Watches after the first of each resource, for whatever reason.
   [[nodiscard]] std::uint64_t watch_restarts() const {
-    return nodes.watch_ends + nodes.failures + pods.watch_ends + pods.failures;
+    return (nodes.watches > 0 ? nodes.watches - 1 : 0) + (pods.watches > 0 ? pods.watches - 1 : 0);
   }
   [[nodiscard]] std::uint64_t parse_errors() const {
     return nodes.parse_errors + pods.parse_errors;
