@@ -1,6 +1,7 @@
 // Manifest files, YAML or JSON, as kubectl reads them, with the line of every field.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

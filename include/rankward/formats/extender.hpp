@@ -2,6 +2,7 @@
 // JSON tags: keys are written as `NodeNames` and read in any case, null is absent.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -44,9 +45,8 @@ class ExtenderArgsReader {
   [[nodiscard]] Result<const ExtenderArgs*> read(std::string_view body);
 
  private:
-  Result<void> read_body(std::string_view body);
-
   ExtenderArgs args_;
+  std::vector<std::string_view> names_;
   std::deque<std::string> decoded_;  // names that were written with escapes
 };
 

@@ -4,6 +4,7 @@
 // among the keys that are read, a number outside its field's range.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>

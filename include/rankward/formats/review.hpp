@@ -1,6 +1,7 @@
 // admission.k8s.io/v1 AdmissionReview, in and out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -2,6 +2,7 @@
 // docs/rankward-topology.schema.json.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
