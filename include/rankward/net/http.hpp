@@ -57,6 +57,9 @@ struct Response {
   // Further fields, such as Cache-Control. Content-Length, Content-Type, Connection, Date and
   // Retry-After are written by the server.
   std::vector<std::pair<std::string, std::string>> headers;
+  // Run once the answer has left, or could not: what is logged and counted costs the caller
+  // nothing. Nothing of the request may be used any more. Must not throw.
+  std::function<void()> after_sent;
 
   void reset();
 };

@@ -8,9 +8,9 @@
 
 namespace rankward::net {
 
-// Call first in main(). Keeps freed memory in the process (malloc trim and mmap thresholds), because
-// memory that goes back to the system is zeroed and faulted in again at the next large request:
-// on bodies of tens of MB that costs more than parsing them.
+// Call first in main(). Keeps freed memory in the process (malloc trim and mmap thresholds),
+// because memory that goes back to the system is zeroed and faulted in again at the next large
+// request: on bodies of tens of MB that costs more than parsing them.
 void tune_allocator();
 
 // SIGTERM and SIGINT (stop) and SIGHUP (reload) as values. Blocks them for the calling thread and

@@ -38,10 +38,10 @@ struct Limits {
 };
 
 struct ListenerOptions {
-  std::string name;                    // for events, e.g. "extender"
-  std::string address = "127.0.0.1";   // numeric, IPv4 or IPv6
-  std::uint16_t port = 0;              // 0: the system chooses
-  std::optional<TlsOptions> tls;       // absent: plain HTTP
+  std::string name;                   // for events, e.g. "extender"
+  std::string address = "127.0.0.1";  // numeric, IPv4 or IPv6
+  std::uint16_t port = 0;             // 0: the system chooses
+  std::optional<TlsOptions> tls;      // absent: plain HTTP
   Limits limits;
   // Each thread has its own event loop and its own accepting socket (SO_REUSEPORT): 1.5 times less
   // CPU a call than one loop shared by strands. The kernel spreads connections, not calls.
@@ -84,6 +84,7 @@ struct ListenerStats {
   std::uint64_t timeouts = 0;          // connections closed because a limit of time passed
 };
 
+// stop() and reload() come from one thread; the rest may be called from any.
 class Server {
  public:
   // Binds every port and starts the threads, or starts nothing and says what failed.
