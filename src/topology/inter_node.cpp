@@ -61,6 +61,16 @@ class Paths {
     return grace ? PathType::kC2C : PathType::kNode;
   }
 
+  // Asked of the whole node, so that the answer does not change with the GPUs chosen.
+  [[nodiscard]] bool any_known(const std::vector<std::size_t>& nics) const {
+    for (std::uint32_t gpu = 0; gpu < node_.gpus.size(); ++gpu) {
+      for (const std::size_t nic : nics) {
+        if (between(gpu, nic) != PathType::kUnknown) return true;
+      }
+    }
+    return false;
+  }
+
   // NCCL's default level: PXB, and with C2C also across it (paths.cc, ncclTopoCheckGdr).
   [[nodiscard]] bool gpu_direct(PathType path) const {
     return path <= PathType::kPxb && node_.gpu_direct.value_or(true);
@@ -164,17 +174,19 @@ Bottleneck inter_node(const NodeTopology& node, std::span<const std::uint32_t> g
   const std::vector<std::size_t> usable = usable_nics(node, transport);
   if (usable.empty()) return {{0}, "no active " + layer_name(transport) + " port", step};
 
+  if (transport == Transport::kEfa && !paths.any_known(usable)) {
+    return over_efa_share(node, paths, usable, set.size());
+  }
+
   // The enumeration of path types is in order of distance; unknown is farthest.
   std::vector<Reached> reached(node.nics.size());
   double sent = 0;
   double least_sent = kUnlimited;
   std::string least_sender;
-  bool any_path_known = false;
   for (const std::uint32_t gpu : set) {
     PathType nearest = PathType::kUnknown;
     for (const std::size_t nic : usable)
       nearest = std::min(nearest, paths.between(gpu, nic));
-    any_path_known = any_path_known || nearest != PathType::kUnknown;
     const bool direct = paths.gpu_direct(nearest);
     bool first = true;
     for (const std::size_t nic : usable) {
@@ -190,10 +202,6 @@ Bottleneck inter_node(const NodeTopology& node, std::span<const std::uint32_t> g
     }
     sent += paths.gpu_sends(direct);
   }
-  if (transport == Transport::kEfa && !any_path_known) {
-    return over_efa_share(node, paths, usable, set.size());
-  }
-
   double sum = 0;
   double least = kUnlimited;
   std::string slowest;

@@ -10,7 +10,10 @@
 
 namespace rankward::topology {
 
-// A count of devices or replicas: digits only, at most 2^20.
+// No node has more devices, replicas counted one by one.
+inline constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
+
+// A count of devices or replicas: digits only, at most kMostDevices.
 [[nodiscard]] std::optional<std::int64_t> label_count(const kube::StringMap& labels,
                                                       std::string_view key);
 

@@ -14,7 +14,6 @@ namespace rankward::topology {
 
 namespace {
 
-constexpr std::int64_t kMostDevices = std::int64_t{1} << 20;
 constexpr std::int64_t kMostMebibytes = std::int64_t{16} << 20;
 
 std::optional<std::int64_t> digits(std::string_view text) {

@@ -1,5 +1,6 @@
 #include "mig_labels.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -47,16 +48,19 @@ void read_labels(const kube::StringMap& labels, SlicesByProfile& slices) {
   }
 }
 
-void read_status(const kube::ResourceList& capacity, SlicesByProfile& slices) {
-  for (auto it = capacity.lower_bound(kPrefix);
-       it != capacity.end() && std::string_view(it->first).starts_with(kPrefix); ++it) {
+// Only what is allocatable now: a key of an earlier geometry stays at 0, sometimes beside a
+// capacity above 0 (run-ai/fake-gpu-operator's samples have one).
+void read_status(const kube::Node& node, SlicesByProfile& slices) {
+  for (auto it = node.allocatable.lower_bound(kPrefix);
+       it != node.allocatable.end() && std::string_view(it->first).starts_with(kPrefix); ++it) {
     const auto profile = kube::mig_profile(it->first);
-    const std::int64_t count = it->second.value();
+    std::int64_t count = it->second.value();
     if (!profile || count <= 0) continue;
+    // Capacity holds the unhealthy slices too.
+    const auto all = node.capacity.find(it->first);
+    if (all != node.capacity.end()) count = std::max(count, all->second.value());
     Slices& entry = slices[std::string(*profile)];
-    if (__builtin_add_overflow(entry.registered, count, &entry.registered)) {
-      entry.registered = count;
-    }
+    entry.registered += std::min(count, kMostDevices);
   }
 }
 
@@ -65,7 +69,7 @@ void read_status(const kube::ResourceList& capacity, SlicesByProfile& slices) {
 std::vector<MigProfile> mixed_profiles(const kube::Node& node, std::string_view product) {
   SlicesByProfile slices;
   read_labels(node.metadata.labels, slices);
-  read_status(node.capacity, slices);
+  read_status(node, slices);
 
   std::vector<MigProfile> profiles;
   for (const auto& [profile, entry] : slices) {
