@@ -1,0 +1,129 @@
+// Wires options to subcommands and nothing else.
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <string>
+
+#include "completion.hpp"
+#include "rankward/commands/check.hpp"
+#include "rankward/commands/console.hpp"
+#include "rankward/commands/demo.hpp"
+#include "rankward/commands/plan.hpp"
+#include "rankward/commands/serve.hpp"
+#include "rankward/server/application.hpp"
+
+namespace {
+
+using rankward::commands::OutputForm;
+
+bool wants_colours() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) != 0 && (no_colour == nullptr || *no_colour == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+CLI::App& add_serve(CLI::App& app, rankward::commands::ServeOptions& options) {
+  CLI::App& serve = *app.add_subcommand("serve", "Serve the scheduler extender and the webhook");
+  serve.add_option("-c,--config", options.config, "Configuration file (RankwardConfiguration)")
+      ->check(CLI::ExistingFile);
+  serve.add_option("--doors", options.doors, "Doors to open: extender, webhook")->delimiter(',');
+  serve.add_option("--kubeconfig", options.kubeconfig, "Kubeconfig of the cluster to watch");
+  serve.add_option("--inventory", options.inventory, "File of Nodes and Pods instead of a cluster");
+  serve.add_option("-v,--v", options.verbosity, "Verbosity of the log, 0 to 10")
+      ->check(CLI::Range(0, 10));
+  serve.add_option("--log-format", options.log_format, "auto, json or text")
+      ->check(CLI::IsMember({"auto", "json", "text"}));
+  serve
+      .add_option("--drain-seconds", options.drain_seconds,
+                  "Seconds between \"not ready\" and the end of accepting")
+      ->check(CLI::Range(0, 25))
+      ->capture_default_str();
+  serve.add_flag("--print-config", options.print_config, "Print the configuration in use and exit");
+  return serve;
+}
+
+CLI::App& add_check(CLI::App& app, rankward::commands::CheckOptions& options) {
+  CLI::App& check = *app.add_subcommand("check",
+                                        "Judge manifests as the webhook would; exit 1: denied, 2: "
+                                        "warnings (--strict), 3: unreadable");
+  check.add_option("FILES", options.files, "YAML or JSON files; - for standard input")->required();
+  check.add_option("-c,--config", options.config, "Rules and exemptions of this configuration")
+      ->check(CLI::ExistingFile);
+  check
+      .add_option("-n,--namespace", options.default_namespace,
+                  "Namespace of objects that name none")
+      ->capture_default_str();
+  check.add_flag("--strict", options.strict, "Exit 2 where there are only warnings");
+  check
+      .add_option(
+          "-o,--output",
+          [&options](const CLI::results_t& values) {
+            options.json = values.front() == "json";
+            return values.front() == "json" || values.front() == "text";
+          },
+          "text or json")
+      ->type_name("TEXT:{text,json}");
+  return check;
+}
+
+CLI::App& add_plan(CLI::App& app, rankward::commands::PlanOptions& options) {
+  static const std::map<std::string, OutputForm> kForms = {
+      {"table", OutputForm::kTable}, {"wide", OutputForm::kWide}, {"json", OutputForm::kJson}};
+  CLI::App& plan = *app.add_subcommand(
+      "plan", "Where would these pods go, and why not elsewhere; exit 1: some pod fits nowhere");
+  plan.add_option("-f,--filename", options.pods_file,
+                  "The pods, YAML or JSON; - for standard input")
+      ->required();
+  plan.add_option("--nodes", options.nodes_file, "The nodes: kubectl get nodes -o json")
+      ->required();
+  plan.add_option("--pods", options.existing_file,
+                  "What already runs: kubectl get pods -A -o json");
+  plan.add_option("-o,--output", options.output, "table, wide or json")
+      ->transform(CLI::CheckedTransformer(kForms));
+  return plan;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Keeps the ranks of distributed GPU jobs off nodes that would slow or hang them, and pods "
+      "off GPUs that they did not ask for.",
+      "rankward");
+  app.require_subcommand(1);
+  app.set_help_all_flag("--help-all", "Help of every subcommand");
+
+  rankward::commands::ServeOptions serve_options;
+  rankward::commands::CheckOptions check_options;
+  rankward::commands::PlanOptions plan_options;
+  rankward::commands::DemoOptions demo_options;
+  std::string shell;
+  const CLI::App& serve = add_serve(app, serve_options);
+  const CLI::App& check = add_check(app, check_options);
+  const CLI::App& plan = add_plan(app, plan_options);
+  CLI::App& demo = *app.add_subcommand("demo", "Place a job and deny a pod on an embedded cluster");
+  demo.add_flag("--log", demo_options.show_log, "Show the server's own log on stderr");
+  CLI::App& completion =
+      *app.add_subcommand("completion", "Print completion for bash, zsh or fish");
+  completion.add_option("SHELL", shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  const CLI::App& version = *app.add_subcommand("version", "Print the version");
+
+  CLI11_PARSE(app, argc, argv);
+
+  const rankward::commands::Console console{std::cout, std::cerr, wants_colours()};
+  if (serve.parsed()) return rankward::commands::serve(serve_options, console);
+  if (check.parsed()) return rankward::commands::check(check_options, console);
+  if (plan.parsed()) return rankward::commands::plan(plan_options, console);
+  if (demo.parsed()) return rankward::commands::demo(demo_options, console);
+  if (completion.parsed()) {
+    std::cout << rankward::cli::completion_script(app, shell);
+    return 0;
+  }
+  if (version.parsed()) std::cout << "rankward " << rankward::server::kVersion << '\n';
+  return 0;
+}

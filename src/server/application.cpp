@@ -1,0 +1,359 @@
+#include "rankward/server/application.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "extender.hpp"
+#include "metrics.hpp"
+#include "rankward/admission/policy.hpp"
+#include "rankward/admission/rules.hpp"
+#include "rankward/cluster/inventory.hpp"
+#include "rankward/cluster/kubeconfig.hpp"
+#include "rankward/cluster/watcher.hpp"
+#include "rankward/net/server.hpp"
+#include "routes.hpp"
+#include "status.hpp"
+#include "webhook.hpp"
+
+namespace rankward::server {
+namespace {
+
+using formats::Configuration;
+using std::chrono::system_clock;
+
+// Event loops of a door. kube-scheduler calls the extender one pod at a time; more threads serve a
+// second scheduler and keep one large answer from delaying another.
+unsigned door_threads() {
+  return std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
+}
+
+net::TlsOptions tls_of(const formats::TlsFiles& files, bool extender, bool allow_tls12) {
+  using net::ClientCertificate;
+  net::TlsOptions tls;
+  tls.certificate_file = files.cert_file;
+  tls.key_file = files.key_file;
+  tls.client_ca_file = files.client_ca_file;
+  tls.client_certificate = extender || files.require_client_certificate
+                               ? ClientCertificate::kRequired
+                           : files.client_ca_file.empty() ? ClientCertificate::kNone
+                                                          : ClientCertificate::kOptional;
+  tls.minimum_version = allow_tls12 ? net::TlsVersion::k12 : net::TlsVersion::k13;
+  return tls;
+}
+
+void log_event(record::Log& log, const net::Event& event) {
+  switch (event.level) {
+    case net::EventLevel::kError:
+      return log.error(event.message, event.error, {{"door", event.listener}});
+    case net::EventLevel::kWarning:
+      return log.warning(event.message, {{"door", event.listener}, {"err", event.error}});
+    case net::EventLevel::kInfo:
+      return log.info(0, event.message, {{"door", event.listener}});
+  }
+}
+
+void log_event(record::Log& log, const cluster::WatchEvent& event) {
+  switch (event.severity) {
+    case cluster::Severity::kError:
+      return log.error(event.message, event.error,
+                       {{"resource", event.resource}, {"object", event.object}});
+    case cluster::Severity::kWarning:
+      return log.warning(
+          event.message,
+          {{"resource", event.resource}, {"object", event.object}, {"err", event.error}});
+    case cluster::Severity::kInfo:
+      return log.info(1, event.message, {{"resource", event.resource}, {"object", event.object}});
+  }
+}
+
+std::vector<std::string> rule_ids() {
+  std::vector<std::string> ids;
+  for (const admission::RuleInfo& rule : admission::catalogue())
+    ids.emplace_back(rule.id);
+  return ids;
+}
+
+}  // namespace
+
+struct Application::Impl {
+  Impl(Configuration given, record::Log& to)
+      : configuration(std::move(given)), log(to), metrics(rule_ids()) {}
+
+  Result<void> open_source(const cluster::SnapshotSource* given);
+  Result<void> open_doors(admission::Policy policy);
+  std::vector<Sample> samples() const;
+  net::Listener status_listener();
+
+  Configuration configuration;
+  record::Log& log;
+  Metrics metrics;
+  std::unique_ptr<cluster::InventorySource> inventory;
+  std::unique_ptr<cluster::ClusterWatcher> watcher;
+  const cluster::SnapshotSource* source = nullptr;
+  std::unique_ptr<Extender> extender;
+  std::unique_ptr<Webhook> webhook;
+  std::vector<std::string> door_names;  // in the order of the listeners
+  std::unique_ptr<net::Server> server;
+  // The status port outlives the doors, so that a probe sees "not ready" while they drain.
+  std::unique_ptr<net::Server> status;
+  std::atomic<bool> stopping{false};
+};
+
+Result<void> Application::Impl::open_source(const cluster::SnapshotSource* given) {
+  if (given != nullptr) {
+    source = given;
+    return {};
+  }
+  if (!configuration.inventory.empty()) {
+    auto read =
+        cluster::InventorySource::from_files({configuration.inventory}, configuration.labels);
+    if (!read) return std::move(read.error());
+    inventory = std::move(*read);
+    for (const std::string& warning : inventory->warnings()) {
+      log.warning("topology report cannot be read", {{"err", warning}});
+    }
+    source = inventory.get();
+    return {};
+  }
+  const bool in_cluster = std::getenv("KUBERNETES_SERVICE_HOST") != nullptr;
+  if (configuration.kubeconfig.empty() && !in_cluster) {
+    log.warning(
+        "no cluster state: neither kubeconfig nor inventory is configured and this is no pod; each "
+        "pod is judged alone, from the nodes in the request (nodeCacheCapable: false)");
+    return {};
+  }
+  auto api = configuration.kubeconfig.empty() ? cluster::in_cluster()
+                                              : cluster::from_kubeconfig(configuration.kubeconfig);
+  if (!api) return std::move(api.error());
+  cluster::WatcherOptions options;
+  options.labels = configuration.labels;
+  options.on_event = [this](const cluster::WatchEvent& event) { log_event(log, event); };
+  watcher = cluster::ClusterWatcher::start(std::move(*api), std::move(options));
+  source = watcher.get();
+  return {};
+}
+
+net::Listener Application::Impl::status_listener() {
+  StatusPages pages;
+  pages.readiness.push_back({"shutdown", [this] {
+                               return stopping ? std::string("the server is stopping")
+                                               : std::string();
+                             }});
+  if (configuration.extender_door) {
+    pages.readiness.push_back({"extender", [this] {
+                                 return extender->ready()
+                                            ? std::string()
+                                            : std::string("nodes and pods are not listed yet");
+                               }});
+  }
+  if (configuration.webhook_door) {
+    // Needs no state: it serves from the first moment.
+    pages.readiness.push_back({"webhook", [] { return std::string(); }});
+  }
+  pages.metrics = [this] { return metrics.text(samples()); };
+  net::ListenerOptions options;
+  options.name = "status";
+  options.address = configuration.ports.status_address;
+  options.port = configuration.ports.status;
+  options.limits.max_body_bytes = 0;
+  options.limits.max_connections = 64;
+  return {std::move(options), status_handler(std::move(pages))};
+}
+
+Result<void> Application::Impl::open_doors(admission::Policy policy) {
+  ExtenderOptions options;
+  options.placement = configuration.placement;
+  options.request = configuration.request;
+  options.labels = configuration.labels;
+  options.managed_resources = configuration.managed_resources;
+  options.always_list_reasons = configuration.always_list_reasons;
+  extender = std::make_unique<Extender>(std::move(options), source);
+  webhook = std::make_unique<Webhook>(std::move(policy));
+
+  std::vector<net::Listener> listeners;
+  const auto add_door = [&](std::string name, std::uint16_t port, net::TlsOptions tls,
+                            std::size_t max_body, net::Handler handler) {
+    net::ListenerOptions door;
+    door.name = name;
+    door.address = configuration.ports.address;
+    door.port = port;
+    door.tls = std::move(tls);
+    door.limits.max_body_bytes = max_body;
+    door.threads = door_threads();
+    listeners.push_back({std::move(door), std::move(handler)});
+    door_names.push_back(std::move(name));
+  };
+  if (configuration.extender_door) {
+    add_door("extender", configuration.ports.extender,
+             tls_of(configuration.extender_tls, true, configuration.allow_tls12),
+             configuration.max_body_bytes,
+             extender_handler(*extender, configuration.client_names, metrics, log));
+  }
+  if (configuration.webhook_door) {
+    add_door("webhook", configuration.ports.webhook,
+             tls_of(configuration.webhook_tls, false, configuration.allow_tls12),
+             net::Limits{}.max_body_bytes, webhook_handler(*webhook, metrics, log));
+  }
+  net::ServerOptions server_options;
+  server_options.on_event = [this](const net::Event& event) { log_event(log, event); };
+  auto started = net::Server::start(std::move(listeners), server_options);
+  if (!started) return std::move(started.error());
+  server = std::move(*started);
+  std::vector<net::Listener> status_listeners;
+  status_listeners.push_back(status_listener());
+  auto status_started = net::Server::start(std::move(status_listeners), server_options);
+  if (!status_started) return std::move(status_started.error());
+  status = std::move(*status_started);
+  return {};
+}
+
+std::vector<Sample> Application::Impl::samples() const {
+  std::vector<Sample> out;
+  const auto gauge = [&](std::string name, std::string help, double value,
+                         std::vector<std::pair<std::string, std::string>> labels = {}) {
+    out.push_back({std::move(name), std::move(help), false, std::move(labels), value});
+  };
+  const auto counter = [&](std::string name, std::string help, std::uint64_t value,
+                           std::vector<std::pair<std::string, std::string>> labels = {}) {
+    out.push_back(
+        {std::move(name), std::move(help), true, std::move(labels), static_cast<double>(value)});
+  };
+  gauge("rankward_build_info", "Version of the program; always 1.", 1,
+        {{"version", std::string(kVersion)}});
+  if (source != nullptr) {
+    const auto snapshot = source->current();
+    gauge("rankward_snapshot_nodes", "Nodes in the current snapshot.",
+          static_cast<double>(snapshot->size()));
+    gauge("rankward_snapshot_number", "Number of the current snapshot.",
+          static_cast<double>(snapshot->number()));
+  }
+  if (watcher) {
+    const cluster::WatcherStats stats = watcher->stats();
+    if (const auto age = watcher->snapshot_age()) {
+      gauge("rankward_snapshot_age_seconds",
+            "Time since the API server last gave a sign of life on the quieter watch.",
+            std::chrono::duration<double>(*age).count());
+    }
+    for (const auto& [resource, of] :
+         {std::pair{"nodes", stats.nodes}, std::pair{"pods", stats.pods}}) {
+      counter("rankward_relists_total", "Complete lists after the first.", of.relists,
+              {{"resource", resource}});
+    }
+    for (const auto& [resource, of] :
+         {std::pair{"nodes", stats.nodes}, std::pair{"pods", stats.pods}}) {
+      counter("rankward_watch_restarts_total", "Watches that had to be begun again.",
+              of.watch_ends + of.failures, {{"resource", resource}});
+    }
+    counter("rankward_watch_parse_errors_total", "Objects of a watch that could not be read.",
+            stats.parse_errors());
+    counter("rankward_topology_reports_unreadable_total",
+            "Topology annotations that could not be read, each time one was seen.",
+            stats.bad_annotations);
+  }
+  const auto stats = server->stats();
+  const auto each_door = [&](auto&& emit) {
+    for (std::size_t i = 0; i < door_names.size(); ++i) {
+      emit(stats[i], std::vector<std::pair<std::string, std::string>>{{"door", door_names[i]}});
+    }
+  };
+  each_door([&](const auto& of, auto labels) {
+    gauge("rankward_connections", "Open connections.", static_cast<double>(of.connections_open),
+          labels);
+  });
+  each_door([&](const auto& of, auto labels) {
+    gauge("rankward_requests_in_flight", "Calls that are being answered.",
+          static_cast<double>(of.requests_in_flight), labels);
+  });
+  each_door([&](const auto& of, auto labels) {
+    counter("rankward_connections_rejected_total", "Connections over the limit, answered 503.",
+            of.connections_rejected, labels);
+  });
+  each_door([&](const auto& of, auto labels) {
+    counter("rankward_handshake_failures_total", "TLS handshakes that failed.",
+            of.handshake_failures, labels);
+  });
+  each_door([&](const auto& of, auto labels) {
+    counter("rankward_requests_refused_total", "Requests refused before a verb was called.",
+            of.requests_refused, labels);
+  });
+  each_door([&](const auto& of, auto labels) {
+    counter("rankward_handler_failures_total", "Faults of our own, answered 500.",
+            of.handler_failures, labels);
+  });
+  const auto not_after = server->certificates_not_after();
+  for (std::size_t i = 0; i < door_names.size(); ++i) {
+    if (!not_after[i]) continue;
+    gauge("rankward_certificate_expiry_seconds", "Time until the serving certificate ends.",
+          std::chrono::duration<double>(*not_after[i] - system_clock::now()).count(),
+          {{"door", door_names[i]}});
+  }
+  counter("rankward_log_lines_dropped_total", "Log lines lost because stderr was too slow.",
+          log.dropped());
+  return out;
+}
+
+Result<std::unique_ptr<Application>> Application::start(Configuration configuration,
+                                                        record::Log& log,
+                                                        const cluster::SnapshotSource* source) {
+  auto policy = admission::Policy::make(configuration.admission);
+  if (!policy) return std::move(policy.error()).under("admission");
+  auto impl = std::make_unique<Impl>(std::move(configuration), log);
+  if (auto opened = impl->open_source(source); !opened) return std::move(opened.error());
+  if (auto opened = impl->open_doors(std::move(*policy)); !opened) return std::move(opened.error());
+  std::unique_ptr<Application> application(new Application(std::move(impl)));
+  const OpenPorts ports = application->ports();
+  const std::string_view address = application->impl_->configuration.ports.address;
+  for (const auto& [door, port] :
+       {std::pair{"extender", ports.extender}, std::pair{"webhook", ports.webhook}}) {
+    if (!port) continue;
+    log.info(
+        0, "listening",
+        {{"door", std::string_view(door)}, {"address", address}, {"port", std::int64_t{*port}}});
+  }
+  log.info(0, "listening",
+           {{"door", std::string_view("status")},
+            {"address", std::string_view(application->impl_->configuration.ports.status_address)},
+            {"port", std::int64_t{ports.status}}});
+  return application;
+}
+
+Application::Application(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Application::~Application() {
+  if (impl_->server) impl_->server->stop(std::chrono::milliseconds(0));
+  if (impl_->status) impl_->status->stop(std::chrono::milliseconds(0));
+  if (impl_->watcher) impl_->watcher->stop();
+}
+
+OpenPorts Application::ports() const {
+  OpenPorts ports;
+  const auto open = impl_->server->ports();
+  for (std::size_t i = 0; i < impl_->door_names.size(); ++i) {
+    (impl_->door_names[i] == "extender" ? ports.extender : ports.webhook) = open[i];
+  }
+  ports.status = impl_->status->ports().front();
+  return ports;
+}
+
+void Application::reload() {
+  // Failures are reported through the server's events; the old certificates stay in use.
+  static_cast<void>(impl_->server->reload());
+}
+
+void Application::stop(std::chrono::milliseconds drain, std::chrono::milliseconds grace) {
+  impl_->stopping = true;
+  impl_->server->set_draining(true);
+  impl_->log.info(0, "stopping", {{"drainMilliseconds", std::int64_t{drain.count()}}});
+  std::this_thread::sleep_for(drain);
+  const bool finished = impl_->server->stop(grace);
+  if (!finished) impl_->log.warning("calls were cut: the grace time passed");
+  if (impl_->watcher) impl_->watcher->stop();
+  impl_->status->stop(std::chrono::milliseconds(500));
+  impl_->log.info(0, "stopped");
+}
+
+}  // namespace rankward::server

@@ -1,0 +1,282 @@
+#include "extender.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "rankward/formats/extender.hpp"
+#include "rankward/formats/objects.hpp"
+#include "rankward/formats/topology_annotation.hpp"
+#include "rankward/placement/preemption.hpp"
+#include "rankward/placement/ranking.hpp"
+#include "rankward/topology/sources.hpp"
+
+namespace rankward::server {
+namespace {
+
+using placement::Candidate;
+using placement::Ranking;
+
+constexpr std::size_t kBestInRecord = 10;
+constexpr std::string_view kNotSynced =
+    "rankward has not seen the cluster yet: the first list of nodes and pods is under way";
+
+// Memory that a thread keeps from call to call.
+struct Workspace {
+  formats::ExtenderArgsReader reader;
+  std::vector<Candidate> candidates;
+  std::vector<std::string_view> passed;
+  std::vector<std::string_view> names;
+  std::vector<std::int64_t> scores;
+  std::vector<formats::RejectedNode> failed;
+  std::vector<formats::RejectedNode> unresolvable;
+};
+
+Workspace& workspace() {
+  thread_local Workspace memory;
+  return memory;
+}
+
+// Without an API server: a cluster of the Nodes in this one request, all idle.
+Result<std::shared_ptr<const placement::Snapshot>> snapshot_of(
+    const formats::ExtenderArgs& args, const topology::LabelOptions& labels) {
+  placement::SnapshotBuilder builder;
+  for (std::size_t i = 0; i < args.node_items.size(); ++i) {
+    Result<kube::Node> node = formats::read_node(args.node_items[i]);
+    if (!node) {
+      return std::move(node.error()).under("Nodes.items[" + std::to_string(i) + "]");
+    }
+    topology::NodeTopology found = topology::from_labels(*node, labels);
+    if (const std::string* report =
+            kube::find(node->metadata.annotations, formats::kTopologyAnnotation)) {
+      // A report that cannot be read leaves the node with what its labels say.
+      if (auto read = formats::read_topology(*report)) {
+        found = topology::merge(std::move(*read), found);
+      }
+    }
+    builder.put_node(std::move(*node), std::move(found));
+  }
+  return builder.build();
+}
+
+void put_candidates(const formats::ExtenderArgs& args, const placement::Snapshot& snapshot,
+                    std::vector<Candidate>& candidates) {
+  candidates.clear();
+  for (const std::string_view name : args.node_names) {
+    candidates.push_back({name, snapshot.find(name)});
+  }
+}
+
+std::vector<record::ScoredNode> best_of(const Ranking& ranking,
+                                        const std::vector<Candidate>& candidates) {
+  std::vector<record::ScoredNode> best;
+  for (std::size_t i = 0; i < std::min(kBestInRecord, ranking.fits.size()); ++i) {
+    const placement::Ranked& ranked = ranking.fits[i];
+    const placement::Prediction& prediction = ranked.prediction;
+    best.push_back({.name = std::string(candidates[ranked.candidate].name),
+                    .score = ranked.score,
+                    .seconds = prediction.seconds.value,
+                    .gigabytes_per_second = prediction.bandwidth.value,
+                    .bottleneck = prediction.bottleneck,
+                    .nodes = prediction.nodes,
+                    .tier = prediction.tier});
+  }
+  return best;
+}
+
+void describe(const placement::Request& request, record::Decision& decision) {
+  decision.pod = request.pod;
+  if (request.gang) {
+    decision.gang = request.gang->key;
+    decision.rank = request.gang->rank.value_or(-1);
+  }
+}
+
+void count_rejects(const Ranking& ranking, record::Decision& decision) {
+  for (const placement::Verdict& verdict : ranking.verdicts) {
+    if (verdict.reason) ++decision.rejects[static_cast<std::size_t>(*verdict.reason)];
+  }
+}
+
+Answer filter_error(std::string message, formats::NodeForm form, record::Decision decision,
+                    std::string& out) {
+  formats::write_filter_result({.form = form, .error = message}, out);
+  decision.error = std::move(message);
+  return {200, Outcome::kError, std::move(decision)};
+}
+
+Answer bad_request(const Error& error, record::Decision decision, std::string& out) {
+  decision.error = error.to_string();
+  out += decision.error;
+  out += '\n';
+  return {400, Outcome::kBadRequest, std::move(decision)};
+}
+
+}  // namespace
+
+Extender::Extender(ExtenderOptions options, const cluster::SnapshotSource* source)
+    : options_(std::move(options)), source_(source) {}
+
+Answer Extender::filter(std::string_view body, std::string& out) const {
+  Workspace& memory = workspace();
+  record::Decision decision{.verb = "filter"};
+  const auto read = memory.reader.read(body);
+  if (!read) {
+    return filter_error("rankward cannot read the request: " + read.error().to_string(),
+                        formats::NodeForm::kNone, std::move(decision), out);
+  }
+  const formats::ExtenderArgs& args = **read;
+  decision.pod = args.pod.metadata.full_name();
+  decision.candidates = args.node_names.size();
+
+  if (!placement::is_managed(args.pod, options_.managed_resources)) {
+    decision.managed = false;
+    decision.fits = decision.answered = args.node_names.size();
+    formats::write_filter_result(
+        {.form = args.form,
+         .passed = args.form == formats::NodeForm::kNodes ? args.node_items : args.node_names},
+        out);
+    return {200, Outcome::kOk, std::move(decision)};
+  }
+  if (!ready()) return filter_error(std::string(kNotSynced), args.form, std::move(decision), out);
+  const auto request = placement::make_request(args.pod, options_.request);
+  if (!request) {
+    return filter_error(request.error().to_string(), args.form, std::move(decision), out);
+  }
+  describe(*request, decision);
+
+  std::shared_ptr<const placement::Snapshot> snapshot;
+  if (source_ != nullptr) {
+    snapshot = source_->current();
+  } else {
+    auto made = snapshot_of(args, options_.labels);
+    if (!made) {
+      return filter_error(made.error().to_string(), args.form, std::move(decision), out);
+    }
+    snapshot = std::move(*made);
+  }
+  decision.snapshot = snapshot->number();
+  put_candidates(args, *snapshot, memory.candidates);
+  const Ranking ranking = placement::rank(*request, args.pod.spec, *snapshot, memory.candidates,
+                                          options_.placement, placement::Use::kFilter);
+  decision.fits = ranking.fits.size();
+  decision.best = best_of(ranking, memory.candidates);
+  count_rejects(ranking, decision);
+
+  memory.passed.clear();
+  const auto& source_of =
+      args.form == formats::NodeForm::kNodes ? args.node_items : args.node_names;
+  const std::size_t answered = std::min(ranking.fits.size(), options_.placement.max_candidates);
+  for (std::size_t i = 0; i < answered; ++i) {
+    memory.passed.push_back(source_of[ranking.fits[i].candidate]);
+  }
+  decision.answered = answered;
+
+  memory.failed.clear();
+  memory.unresolvable.clear();
+  if (answered == 0 || options_.always_list_reasons) {
+    for (std::size_t i = 0; i < ranking.verdicts.size(); ++i) {
+      const placement::Verdict& verdict = ranking.verdicts[i];
+      if (verdict.fits()) continue;
+      const Candidate& candidate = memory.candidates[i];
+      const bool preemptable =
+          candidate.index &&
+          placement::preemption_could_help(verdict, *request, args.pod.spec,
+                                           snapshot->node(*candidate.index), options_.placement);
+      (preemptable ? memory.failed : memory.unresolvable)
+          .push_back({candidate.name, placement::reason(*verdict.reason).text});
+    }
+  }
+  formats::write_filter_result({.form = args.form,
+                                .passed = memory.passed,
+                                .failed = memory.failed,
+                                .failed_and_unresolvable = memory.unresolvable},
+                               out);
+  return {200, Outcome::kOk, std::move(decision)};
+}
+
+Answer Extender::prioritize(std::string_view body, std::string& out) const {
+  Workspace& memory = workspace();
+  record::Decision decision{.verb = "prioritize"};
+  const auto read = memory.reader.read(body);
+  if (!read) return bad_request(read.error(), std::move(decision), out);
+  const formats::ExtenderArgs& args = **read;
+  decision.pod = args.pod.metadata.full_name();
+  decision.candidates = args.node_names.size();
+  memory.names.assign(args.node_names.begin(), args.node_names.end());
+  memory.scores.assign(args.node_names.size(), 0);
+
+  std::shared_ptr<const placement::Snapshot> snapshot;
+  if (source_ != nullptr) {
+    snapshot = source_->current();
+  } else {
+    auto made = snapshot_of(args, options_.labels);
+    if (!made) return bad_request(made.error(), std::move(decision), out);
+    snapshot = std::move(*made);
+  }
+  decision.snapshot = snapshot->number();
+  put_candidates(args, *snapshot, memory.candidates);
+
+  if (!placement::is_managed(args.pod, options_.managed_resources)) {
+    // Keeps pods that need no accelerator off the nodes that have some, where there is a choice.
+    decision.managed = false;
+    for (std::size_t i = 0; i < memory.candidates.size(); ++i) {
+      const auto index = memory.candidates[i].index;
+      const bool accelerators = index && placement::has_accelerators(snapshot->node(*index));
+      memory.scores[i] = accelerators ? 0 : 10;
+    }
+  } else {
+    const auto request = placement::make_request(args.pod, options_.request);
+    if (!request) return bad_request(request.error(), std::move(decision), out);
+    describe(*request, decision);
+    const Ranking ranking = placement::rank(*request, args.pod.spec, *snapshot, memory.candidates,
+                                            options_.placement, placement::Use::kFilter);
+    for (const placement::Ranked& ranked : ranking.fits) {
+      memory.scores[ranked.candidate] = ranked.score;
+    }
+    decision.fits = ranking.fits.size();
+    decision.best = best_of(ranking, memory.candidates);
+    count_rejects(ranking, decision);
+  }
+  decision.answered = memory.names.size();
+  formats::write_host_priorities(memory.names, memory.scores, out);
+  return {200, Outcome::kOk, std::move(decision)};
+}
+
+Answer Extender::preempt(std::string_view body, std::string& out) const {
+  record::Decision decision{.verb = "preempt"};
+  auto args = formats::read_preemption_args(body);
+  if (!args) return bad_request(args.error(), std::move(decision), out);
+  decision.pod = args->pod.metadata.full_name();
+  decision.candidates = args->candidates.size();
+  // Without state nobody knows what the victims hold: the scheduler's own choice stands.
+  if (source_ == nullptr || !placement::is_managed(args->pod, options_.managed_resources)) {
+    decision.managed = source_ != nullptr ? false : decision.managed;
+    decision.fits = decision.answered = args->candidates.size();
+    formats::write_preemption_result(args->candidates, out);
+    return {200, Outcome::kOk, std::move(decision)};
+  }
+  const auto request = placement::make_request(args->pod, options_.request);
+  if (!request) return bad_request(request.error(), std::move(decision), out);
+  describe(*request, decision);
+  const auto snapshot = source_->current();
+  decision.snapshot = snapshot->number();
+
+  std::vector<formats::PreemptionCandidate> kept;
+  std::vector<std::string_view> victims;
+  for (formats::PreemptionCandidate& candidate : args->candidates) {
+    const auto index = snapshot->find(candidate.node);
+    victims.clear();
+    for (const formats::PreemptionVictim& victim : candidate.victims)
+      victims.push_back(victim.uid);
+    // A node that the snapshot does not have yet is the scheduler's to judge.
+    if (!index || placement::fits_after_preemption(*request, args->pod.spec, snapshot->node(*index),
+                                                   victims, options_.placement)) {
+      kept.push_back(std::move(candidate));
+    }
+  }
+  decision.fits = decision.answered = kept.size();
+  formats::write_preemption_result(kept, out);
+  return {200, Outcome::kOk, std::move(decision)};
+}
+
+}  // namespace rankward::server

@@ -1,0 +1,116 @@
+#include "metrics.hpp"
+
+#include <prometheus/text_serializer.h>
+
+#include <sstream>
+
+namespace rankward::server {
+namespace {
+
+constexpr std::array<std::string_view, 3> kOutcomes = {"ok", "error", "bad_request"};
+
+// From 100 us, a filter answer at some hundred nodes, to the 5 s after which kube-scheduler gives
+// up.
+const prometheus::Histogram::BucketBoundaries kBuckets = {
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
+
+}  // namespace
+
+std::string_view to_string(Verb verb) {
+  switch (verb) {
+    case Verb::kFilter:
+      return "filter";
+    case Verb::kPrioritize:
+      return "prioritize";
+    case Verb::kPreempt:
+      return "preempt";
+    case Verb::kValidate:
+      return "validate";
+  }
+  return "";
+}
+
+Metrics::Metrics(const std::vector<std::string>& rules) {
+  auto& requests = prometheus::BuildCounter()
+                       .Name("rankward_requests_total")
+                       .Help("Calls answered, by verb and outcome.")
+                       .Register(registry_);
+  auto& durations = prometheus::BuildHistogram()
+                        .Name("rankward_request_duration_seconds")
+                        .Help("Time from the complete request to the answer, by verb.")
+                        .Register(registry_);
+  for (std::size_t verb = 0; verb < kVerbs; ++verb) {
+    const std::string name(to_string(static_cast<Verb>(verb)));
+    for (std::size_t outcome = 0; outcome < kOutcomes.size(); ++outcome) {
+      requests_[verb][outcome] =
+          &requests.Add({{"verb", name}, {"outcome", std::string(kOutcomes[outcome])}});
+    }
+    durations_[verb] = &durations.Add({{"verb", name}}, kBuckets);
+  }
+  auto& rejects = prometheus::BuildCounter()
+                      .Name("rankward_node_rejects_total")
+                      .Help("Nodes refused in filter answers, by reason code.")
+                      .Register(registry_);
+  for (const placement::Reason& reason : placement::reasons()) {
+    rejects_[static_cast<std::size_t>(reason.code)] =
+        &rejects.Add({{"reason", std::string(reason.name)}});
+  }
+  auto& denials = prometheus::BuildCounter()
+                      .Name("rankward_admission_denials_total")
+                      .Help("Findings that denied an object, by rule.")
+                      .Register(registry_);
+  auto& warnings = prometheus::BuildCounter()
+                       .Name("rankward_admission_warnings_total")
+                       .Help("Findings that were returned as warnings, by rule.")
+                       .Register(registry_);
+  for (const std::string& rule : rules) {
+    denials_[rule] = &denials.Add({{"rule", rule}});
+    warnings_[rule] = &warnings.Add({{"rule", rule}});
+  }
+}
+
+void Metrics::answered(Verb verb, Outcome outcome, double seconds) {
+  const auto index = static_cast<std::size_t>(verb);
+  requests_[index][static_cast<std::size_t>(outcome)]->Increment();
+  durations_[index]->Observe(seconds);
+}
+
+void Metrics::rejected(placement::ReasonCode code, std::uint32_t nodes) {
+  rejects_[static_cast<std::size_t>(code)]->Increment(nodes);
+}
+
+void Metrics::denied(std::string_view rule) {
+  if (const auto found = denials_.find(rule); found != denials_.end()) found->second->Increment();
+}
+
+void Metrics::warned(std::string_view rule) {
+  if (const auto found = warnings_.find(rule); found != warnings_.end()) {
+    found->second->Increment();
+  }
+}
+
+std::string Metrics::text(const std::vector<Sample>& samples) const {
+  std::vector<prometheus::MetricFamily> families = registry_.Collect();
+  for (const Sample& sample : samples) {
+    if (families.empty() || families.back().name != sample.name) {
+      prometheus::MetricFamily& family = families.emplace_back();
+      family.name = sample.name;
+      family.help = sample.help;
+      family.type =
+          sample.counter ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
+    }
+    prometheus::ClientMetric& metric = families.back().metric.emplace_back();
+    for (const auto& [name, value] : sample.labels)
+      metric.label.push_back({name, value});
+    if (sample.counter) {
+      metric.counter.value = sample.value;
+    } else {
+      metric.gauge.value = sample.value;
+    }
+  }
+  std::ostringstream out;
+  prometheus::TextSerializer().Serialize(out, families);
+  return out.str();
+}
+
+}  // namespace rankward::server

@@ -1,0 +1,57 @@
+// Everything /metrics shows. Names follow Prometheus' conventions: base units, _total for counters.
+#pragma once
+
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankward/placement/reason.hpp"
+
+namespace rankward::server {
+
+enum class Verb : std::uint8_t { kFilter, kPrioritize, kPreempt, kValidate };
+inline constexpr std::size_t kVerbs = 4;
+[[nodiscard]] std::string_view to_string(Verb verb);
+
+enum class Outcome : std::uint8_t { kOk, kError, kBadRequest };
+
+// A gauge or counter whose value stands elsewhere and is read when somebody asks.
+struct Sample {
+  std::string name;
+  std::string help;
+  bool counter = false;
+  std::vector<std::pair<std::string, std::string>> labels;
+  double value = 0;
+};
+
+// Counting is atomic and takes no lock; each series exists from the start, so that a rate is never
+// computed from a series that appears with its first event.
+class Metrics {
+ public:
+  explicit Metrics(const std::vector<std::string>& rules);
+
+  void answered(Verb verb, Outcome outcome, double seconds);
+  void rejected(placement::ReasonCode code, std::uint32_t nodes);
+  void denied(std::string_view rule);
+  void warned(std::string_view rule);
+
+  // Prometheus text format, version 0.0.4.
+  [[nodiscard]] std::string text(const std::vector<Sample>& samples) const;
+
+ private:
+  prometheus::Registry registry_;
+  std::array<std::array<prometheus::Counter*, 3>, kVerbs> requests_{};
+  std::array<prometheus::Histogram*, kVerbs> durations_{};
+  std::array<prometheus::Counter*, placement::kReasonCodes> rejects_{};
+  std::map<std::string, prometheus::Counter*, std::less<>> denials_;
+  std::map<std::string, prometheus::Counter*, std::less<>> warnings_;
+};
+
+}  // namespace rankward::server
