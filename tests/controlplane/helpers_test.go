@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"rankward.io/tests/controlplane/harness"
@@ -83,22 +82,8 @@ func nodes(t *testing.T, list []harness.Node) {
 	t.Cleanup(func() { harness.DeleteNodes(context.Background(), cluster.Client, list) })
 }
 
-// pod of one container that asks for the given resources.
 func pod(namespace, name string, resources map[string]string) *corev1.Pod {
-	limits := corev1.ResourceList{}
-	for key, quantity := range resources {
-		limits[corev1.ResourceName(key)] = resource.MustParse(quantity)
-	}
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec: corev1.PodSpec{
-			Containers: []corev1.Container{{
-				Name: "train", Image: "registry.example/train:1",
-				Resources: corev1.ResourceRequirements{Limits: limits, Requests: limits},
-			}},
-			Tolerations: []corev1.Toleration{{Key: "nvidia.com/gpu", Operator: corev1.TolerationOpExists}},
-		},
-	}
+	return harness.Pod(namespace, name, resources)
 }
 
 func createPod(t *testing.T, pod *corev1.Pod) *corev1.Pod {

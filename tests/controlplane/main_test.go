@@ -53,27 +53,7 @@ func setUp(ctx context.Context) error {
 	if root, err = harness.Repository(); err != nil {
 		return err
 	}
-	binaries, err := harness.EnsureBinaries(ctx, harness.RequestedVersion(), os.Stderr)
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "rankward-controlplane-")
-	if err != nil {
-		return err
-	}
-	if certificates, err = harness.DevelopmentCertificates(root, dir+"/certs"); err != nil {
-		return err
-	}
-	if webhookPort, err = harness.FreePort(); err != nil {
-		return err
-	}
-	cluster, err = harness.Start(ctx, harness.Options{
-		Binaries: binaries, Dir: dir, ControllerManager: true,
-		WebhookClients: map[string]harness.KeyPair{
-			fmt.Sprintf("127.0.0.1:%d", webhookPort): certificates.APIServer,
-		},
-	})
-	if err != nil {
+	if cluster, certificates, webhookPort, err = harness.StartWithCertificates(ctx, os.Stderr); err != nil {
 		return err
 	}
 	cluster.Report(os.Stderr)

@@ -2,9 +2,7 @@ package controlplane
 
 import (
 	"bytes"
-	"encoding/base64"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,18 +12,10 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// caBundlePlaceholder is what manifests/README.md tells a user to replace.
-const caBundlePlaceholder = "Q0FfQlVORExF"
-
 // render is `kubectl kustomize manifests/<folder>` with the CA put in.
 func render(t *testing.T, folder string) string {
 	t.Helper()
-	output := kubectl(t, "", "kustomize", filepath.Join(root, "manifests", folder))
-	if output.ExitCode != 0 {
-		t.Fatalf("kustomize %s: %s", folder, output.Stderr)
-	}
-	ca := must(t, func() ([]byte, error) { return os.ReadFile(certificates.CAFile) })
-	return strings.ReplaceAll(output.Stdout, caBundlePlaceholder, base64.StdEncoding.EncodeToString(ca))
+	return must(t, func() (string, error) { return cluster.Render(t.Context(), root, folder, certificates.CAFile) })
 }
 
 // documents of a rendered manifest, as generic objects.
@@ -63,14 +53,12 @@ func configMapFile(t *testing.T, rendered, prefix, file string) string {
 	return ""
 }
 
-// Which overlays this version of Kubernetes can take.
-func overlays() []string {
-	second := "overlays/second-scheduler"
+// secondSchedulerOverlay is the one for this version of Kubernetes.
+func secondSchedulerOverlay() string {
 	if cluster.Binaries.Minor() < 36 {
-		second = "overlays/second-scheduler-1.34"
+		return "overlays/second-scheduler-1.34"
 	}
-	return []string{"base", "overlays/static-pod", "overlays/static-pod/host", "overlays/service",
-		"overlays/loopback", second}
+	return "overlays/second-scheduler"
 }
 
 func TestEveryOverlayIsAcceptedByTheAPIServer(t *testing.T) {
@@ -79,7 +67,8 @@ func TestEveryOverlayIsAcceptedByTheAPIServer(t *testing.T) {
 	if applied.ExitCode != 0 {
 		t.Fatal(applied.Stderr)
 	}
-	for _, overlay := range overlays() {
+	for _, overlay := range []string{"base", "overlays/static-pod", "overlays/static-pod/host", "overlays/service",
+		"overlays/loopback", secondSchedulerOverlay()} {
 		t.Run(overlay, func(t *testing.T) {
 			text := render(t, overlay)
 			output := kubectl(t, text, "apply", "--dry-run=server", "--validate=strict", "-f", "-")
@@ -93,9 +82,6 @@ func TestEveryOverlayIsAcceptedByTheAPIServer(t *testing.T) {
 			if strings.Contains(output.Stderr, "Warning") {
 				t.Errorf("warned: %s", output.Stderr)
 			}
-			if strings.Contains(text, caBundlePlaceholder) {
-				t.Error("the placeholder of caBundle is still there")
-			}
 		})
 	}
 }
@@ -105,7 +91,7 @@ func TestPodsOfTheManifestsAreAllowedInARestrictedNamespace(t *testing.T) {
 	if out := kubectl(t, "", "apply", "-f", filepath.Join(root, "manifests", "base", "namespace.yaml")); out.ExitCode != 0 {
 		t.Fatal(out.Stderr)
 	}
-	for _, overlay := range []string{"base", "overlays/service", overlays()[5]} {
+	for _, overlay := range []string{"base", "overlays/service", secondSchedulerOverlay()} {
 		for _, object := range documents(t, render(t, overlay)) {
 			if object["kind"] != "Deployment" {
 				continue

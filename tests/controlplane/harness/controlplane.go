@@ -30,8 +30,10 @@ const (
 // Options of a control plane.
 type Options struct {
 	Binaries Binaries
-	// Dir holds data, certificates and logs. Empty: a new temporary folder, removed by Stop.
-	Dir string
+	// Dir holds data, certificates and logs. RemoveDir: Stop removes it, unless the environment
+	// variable RANKWARD_KEEP_LOGS is set.
+	Dir       string
+	RemoveDir bool
 	// ControllerManager makes Jobs and Deployments create their own pods.
 	ControllerManager bool
 	// WebhookClients maps the host:port of a webhook (or NAME.NAMESPACE.svc) to the client
@@ -49,7 +51,7 @@ type ControlPlane struct {
 	Client    kubernetes.Interface
 	authority *Authority
 
-	ownDir    bool
+	removeDir bool
 	mutex     sync.Mutex
 	processes []*Process // in order of start
 }
@@ -57,14 +59,7 @@ type ControlPlane struct {
 // Start runs a control plane and returns once it is ready. On failure nothing is left running and
 // the error holds the end of the logs.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
-	cp := &ControlPlane{Dir: options.Dir, Binaries: options.Binaries}
-	if cp.Dir == "" {
-		dir, err := os.MkdirTemp("", "rankward-controlplane-")
-		if err != nil {
-			return nil, err
-		}
-		cp.Dir, cp.ownDir = dir, true
-	}
+	cp := &ControlPlane{Dir: options.Dir, Binaries: options.Binaries, removeDir: options.RemoveDir}
 	if err := cp.start(ctx, options); err != nil {
 		err = fmt.Errorf("control plane: %w\n%s", err, cp.LogTails())
 		cp.Stop()
@@ -267,12 +262,12 @@ func (cp *ControlPlane) runAs(program, name string, args ...string) (*Process, e
 	if err != nil {
 		return nil, err
 	}
-	cp.adopt(process)
+	cp.Adopt(process)
 	return process, nil
 }
 
-// adopt makes Stop end the process, before those started earlier.
-func (cp *ControlPlane) adopt(process *Process) {
+// Adopt makes Stop end the process, before those started earlier.
+func (cp *ControlPlane) Adopt(process *Process) {
 	cp.mutex.Lock()
 	defer cp.mutex.Unlock()
 	cp.processes = append(cp.processes, process)
@@ -299,7 +294,7 @@ func (cp *ControlPlane) Stop() {
 		// kube-apiserver drains for up to a minute; nothing here needs that.
 		processes[i].Stop(3 * time.Second)
 	}
-	if cp.ownDir && os.Getenv("RANKWARD_KEEP_LOGS") == "" {
+	if cp.removeDir && os.Getenv("RANKWARD_KEEP_LOGS") == "" {
 		os.RemoveAll(cp.Dir)
 	}
 }

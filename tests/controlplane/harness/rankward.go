@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,10 +37,48 @@ type RankwardOptions struct {
 	Name         string // of the log and configuration files
 	Dir          string
 	Certificates Certificates
-	Kubeconfig   string // empty: standalone, each pod judged alone
-	WebhookPort  int    // 0: any
-	// Configure changes the configuration before it is written.
-	Configure func(config map[string]any)
+	// Configuration is a RankwardConfiguration in YAML; empty is both doors with strict mTLS. Its
+	// addresses, ports and files are replaced by those of this machine, everything else stays.
+	Configuration string
+	Kubeconfig    string // empty: standalone, each pod judged alone
+	ExtenderPort  int    // 0: any
+	WebhookPort   int    // 0: any
+}
+
+const bothDoors = `
+apiVersion: config.rankward.io/v1alpha1
+kind: RankwardConfiguration
+doors: [extender, webhook]
+tls:
+  extender: {}
+  webhook: {requireClientCertificate: true}
+log: {level: 4, format: json}
+`
+
+func (o RankwardOptions) configuration() (map[string]any, error) {
+	text := o.Configuration
+	if text == "" {
+		text = bothDoors
+	}
+	config := map[string]any{}
+	if err := sigsyaml.Unmarshal([]byte(text), &config); err != nil {
+		return nil, fmt.Errorf("%s: configuration: %w", o.Name, err)
+	}
+	tls, _ := config["tls"].(map[string]any)
+	for door := range tls {
+		files, _ := tls[door].(map[string]any)
+		if files == nil {
+			return nil, fmt.Errorf("%s: configuration: tls.%s is no mapping", o.Name, door)
+		}
+		files["certFile"] = o.Certificates.Server.CertFile
+		files["keyFile"] = o.Certificates.Server.KeyFile
+		files["clientCAFile"] = o.Certificates.CAFile
+	}
+	config["ports"] = map[string]any{"address": "127.0.0.1", "extender": o.ExtenderPort, "webhook": o.WebhookPort, "status": 0}
+	if o.Kubeconfig != "" {
+		config["kubeconfig"] = o.Kubeconfig
+	}
+	return config, nil
 }
 
 // Rankward is a running `rankward serve`.
@@ -59,26 +96,9 @@ func StartRankward(ctx context.Context, options RankwardOptions) (*Rankward, err
 	if err != nil {
 		return nil, err
 	}
-	tls := map[string]any{
-		"certFile":     options.Certificates.Server.CertFile,
-		"keyFile":      options.Certificates.Server.KeyFile,
-		"clientCAFile": options.Certificates.CAFile,
-	}
-	webhookTLS := maps.Clone(tls)
-	webhookTLS["requireClientCertificate"] = true
-	config := map[string]any{
-		"apiVersion": "config.rankward.io/v1alpha1",
-		"kind":       "RankwardConfiguration",
-		"doors":      []string{"extender", "webhook"},
-		"tls":        map[string]any{"extender": tls, "webhook": webhookTLS},
-		"ports":      map[string]any{"address": "127.0.0.1", "extender": 0, "webhook": options.WebhookPort, "status": 0},
-		"log":        map[string]any{"level": 0, "format": "json"},
-	}
-	if options.Kubeconfig != "" {
-		config["kubeconfig"] = options.Kubeconfig
-	}
-	if options.Configure != nil {
-		options.Configure(config)
+	config, err := options.configuration()
+	if err != nil {
+		return nil, err
 	}
 	text, err := sigsyaml.Marshal(config)
 	if err != nil {
@@ -93,7 +113,7 @@ func StartRankward(ctx context.Context, options RankwardOptions) (*Rankward, err
 	if r.Process, err = StartProcess(options.Dir, options.Name, binary, "serve", "--config", r.ConfigPath); err != nil {
 		return nil, err
 	}
-	doors, _ := config["doors"].([]string)
+	doors, _ := config["doors"].([]any)
 	err = WaitFor(ctx, options.Name+" to listen", 20*time.Second, 20*time.Millisecond, func() error {
 		if !r.Running() {
 			return fmt.Errorf("%w: it ended: %v\n%s", errGivenUp, r.err, r.LogTail())
@@ -135,9 +155,12 @@ func (r *Rankward) waitReady(ctx context.Context) error {
 }
 
 // LogLines are the JSON log lines whose msg is the given one.
-func (r *Rankward) LogLines(message string) []map[string]any {
+func (r *Rankward) LogLines(message string) []map[string]any { return r.LogLinesFrom(0, message) }
+
+// LogLinesFrom are those after a position in the log, in bytes.
+func (r *Rankward) LogLinesFrom(position int, message string) []map[string]any {
 	var lines []map[string]any
-	scanner := bufio.NewScanner(strings.NewReader(r.Log()))
+	scanner := bufio.NewScanner(strings.NewReader(r.Log()[position:]))
 	scanner.Buffer(nil, 1<<24)
 	for scanner.Scan() {
 		var line map[string]any

@@ -1,0 +1,175 @@
+package harness
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// caBundlePlaceholder is what manifests/README.md tells a user to replace.
+const caBundlePlaceholder = "Q0FfQlVORExF"
+
+// Installation is Rankward as a user installs it beside a scheduler: the loopback overlay, a
+// ServiceAccount's token with the manifests' role, both doors with strict mTLS, and a stock
+// kube-scheduler that runs manifests/scheduler-configuration.yaml.
+type Installation struct {
+	Rankward  *Rankward
+	Scheduler *Scheduler
+
+	cluster      *ControlPlane
+	root         string
+	certificates Certificates
+	kubeconfig   string
+	extenderPort int
+	webhookPort  int
+}
+
+// Render is `kubectl kustomize` of a folder under manifests/ with the CA put in.
+func (cp *ControlPlane) Render(ctx context.Context, root, folder, caFile string) (string, error) {
+	output, err := cp.Kubectl(ctx, "", "kustomize", filepath.Join(root, "manifests", folder))
+	if err != nil {
+		return "", err
+	}
+	if output.ExitCode != 0 {
+		return "", errors.New(output.Stderr)
+	}
+	ca, err := os.ReadFile(caFile)
+	if err != nil {
+		return "", err
+	}
+	return strings.ReplaceAll(output.Stdout, caBundlePlaceholder, base64.StdEncoding.EncodeToString(ca)), nil
+}
+
+// Apply is `kubectl apply -f -`.
+func (cp *ControlPlane) Apply(ctx context.Context, manifest string) error {
+	output, err := cp.Kubectl(ctx, manifest, "apply", "-f", "-")
+	if err == nil && output.ExitCode != 0 {
+		err = errors.New(output.Stderr)
+	}
+	return err
+}
+
+// Install starts Rankward and a scheduler on a control plane whose AdmissionConfiguration expects
+// the webhook on webhookPort.
+func Install(ctx context.Context, cluster *ControlPlane, root string, certificates Certificates, webhookPort int) (*Installation, error) {
+	text, err := cluster.Render(ctx, root, "overlays/loopback", certificates.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	text = strings.ReplaceAll(text, "https://127.0.0.1:9443", fmt.Sprintf("https://127.0.0.1:%d", webhookPort))
+	var registration string
+	var rest []string
+	for _, document := range strings.Split(text, "\n---\n") {
+		if strings.Contains(document, "kind: ValidatingWebhookConfiguration") {
+			registration = document
+		} else {
+			rest = append(rest, document)
+		}
+	}
+	if err := cluster.Apply(ctx, strings.Join(rest, "\n---\n")); err != nil {
+		return nil, err
+	}
+	i := &Installation{cluster: cluster, root: root, certificates: certificates, webhookPort: webhookPort}
+	token, err := ServiceAccountToken(ctx, cluster.Client, "rankward-system", "rankward")
+	if err != nil {
+		return nil, err
+	}
+	if i.kubeconfig, err = cluster.Kubeconfig("rankward", token); err != nil {
+		return nil, err
+	}
+	if i.extenderPort, err = FreePort(); err != nil {
+		return nil, err
+	}
+	if err := i.Start(ctx); err != nil {
+		return nil, err
+	}
+	// Registered once somebody answers: the entry for pods fails closed.
+	if err := cluster.Apply(ctx, registration); err != nil {
+		return nil, err
+	}
+	return i, i.StartScheduler(ctx)
+}
+
+// Start runs the server on the ports that the API server and the scheduler know.
+func (i *Installation) Start(ctx context.Context) error {
+	rankward, err := StartRankward(ctx, RankwardOptions{
+		Name: "rankward", Dir: i.cluster.Dir, Certificates: i.certificates, Kubeconfig: i.kubeconfig,
+		ExtenderPort: i.extenderPort, WebhookPort: i.webhookPort,
+	})
+	if err != nil {
+		return err
+	}
+	i.Rankward = rankward
+	i.cluster.Adopt(rankward.Process)
+	return nil
+}
+
+// StartScheduler runs the scheduler that asks this installation.
+func (i *Installation) StartScheduler(ctx context.Context) error {
+	configuration, err := ExtenderConfiguration(i.root, i.extenderPort, i.certificates)
+	if err != nil {
+		return err
+	}
+	i.Scheduler, err = i.cluster.StartScheduler(ctx, SchedulerOptions{
+		Name: "kube-scheduler", Configuration: configuration, Verbosity: 10,
+	})
+	return err
+}
+
+// Stop ends the server in good order; nil says that it ended with status 0.
+func (i *Installation) Stop() error { return i.Rankward.Stop(30 * time.Second) }
+
+// StartInstalled is everything at once, in a temporary folder: binaries, certificates, control plane
+// with controller manager, Rankward, scheduler.
+func StartInstalled(ctx context.Context, progress io.Writer) (*ControlPlane, *Installation, error) {
+	cluster, certificates, webhookPort, err := StartWithCertificates(ctx, progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := Repository()
+	if err == nil {
+		var installation *Installation
+		if installation, err = Install(ctx, cluster, root, certificates, webhookPort); err == nil {
+			return cluster, installation, nil
+		}
+	}
+	cluster.Stop()
+	return nil, nil, err
+}
+
+// StartWithCertificates starts a control plane whose AdmissionConfiguration presents the development
+// certificates on the webhook port that is returned.
+func StartWithCertificates(ctx context.Context, progress io.Writer) (*ControlPlane, Certificates, int, error) {
+	fail := func(err error) (*ControlPlane, Certificates, int, error) { return nil, Certificates{}, 0, err }
+	root, err := Repository()
+	if err != nil {
+		return fail(err)
+	}
+	binaries, err := EnsureBinaries(ctx, RequestedVersion(), progress)
+	if err != nil {
+		return fail(err)
+	}
+	dir, err := os.MkdirTemp("", "rankward-controlplane-")
+	if err != nil {
+		return fail(err)
+	}
+	certificates, err := DevelopmentCertificates(root, filepath.Join(dir, "certs"))
+	if err != nil {
+		return fail(err)
+	}
+	webhookPort, err := FreePort()
+	if err != nil {
+		return fail(err)
+	}
+	cluster, err := Start(ctx, Options{
+		Binaries: binaries, Dir: dir, RemoveDir: true, ControllerManager: true,
+		WebhookClients: map[string]KeyPair{fmt.Sprintf("127.0.0.1:%d", webhookPort): certificates.APIServer},
+	})
+	return cluster, certificates, webhookPort, err
+}
