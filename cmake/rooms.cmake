@@ -22,9 +22,10 @@ function(rankward_room name)
                                          PRIVATE ${ARG_PRIVATE_LIBRARIES})
 endfunction()
 
-# rankward_test(NAME SOURCES file... ROOMS room... LIBRARIES target...): a GoogleTest program of a room.
+# rankward_test(NAME SOURCES file... ROOMS room... LIBRARIES target... LABELS label...): a GoogleTest program
+# of a room. The label `threads` says that it is worth running under ThreadSanitizer.
 function(rankward_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;ROOMS;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE rankward_options GTest::gtest GTest::gtest_main GTest::gmock ${ARG_LIBRARIES})
   foreach(room ${ARG_ROOMS})
@@ -32,5 +33,5 @@ function(rankward_test name)
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src/${room}")
   endforeach()
   target_compile_definitions(${name} PRIVATE RANKWARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()

@@ -1,0 +1,307 @@
+#include "rankward/server/application.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "rankward/cluster/inventory.hpp"
+#include "rankward/formats/caller.hpp"
+#include "rankward/formats/documents.hpp"
+#include "rankward/net/certificates.hpp"
+#include "rankward/net/client.hpp"
+#include "rankward/sim/embedded_cluster.hpp"
+
+namespace rankward::server {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Key;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+// A source that is not ready until it is told so.
+class LateSource : public cluster::SnapshotSource {
+ public:
+  explicit LateSource(const cluster::SnapshotSource& source) : source_(source) {}
+  void become_ready() { ready_ = true; }
+  [[nodiscard]] std::shared_ptr<const placement::Snapshot> current() const override {
+    return source_.current();
+  }
+  [[nodiscard]] bool ready() const override { return ready_; }
+
+ private:
+  const cluster::SnapshotSource& source_;
+  std::atomic<bool> ready_{false};
+};
+
+class ApplicationTest : public ::testing::Test {
+ protected:
+  ApplicationTest()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("rankward-server-test-" + std::to_string(getpid()))),
+        authority_(net::make_authority("test").value()),
+        scheduler_(client_certificate("system:kube-scheduler")) {
+    std::filesystem::create_directories(folder_);
+    const net::KeyPair server =
+        net::issue(authority_,
+                   {.common_name = "rankward", .ip_addresses = {"127.0.0.1"}, .server = true})
+            .value();
+    write("ca.crt", authority_.certificate_pem);
+    write("tls.crt", server.certificate_pem);
+    write("tls.key", server.key_pem);
+    configuration_.extender_tls = {path("tls.crt"), path("tls.key"), path("ca.crt"), true};
+    configuration_.webhook_tls = {path("tls.crt"), path("tls.key"), path("ca.crt"), false};
+    configuration_.ports = {.address = "127.0.0.1", .extender = 0, .webhook = 0, .status = 0};
+    configuration_.managed_resources = {"nvidia.com/gpu"};
+  }
+  ~ApplicationTest() override {
+    application_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::string path(const char* name) const { return (folder_ / name).string(); }
+  void write(const char* name, const std::string& content) {
+    ASSERT_TRUE(net::write_private_file(path(name), content));
+  }
+  net::KeyPair client_certificate(const std::string& name) const {
+    return net::issue(authority_, {.common_name = name, .client = true}).value();
+  }
+
+  void start(const cluster::SnapshotSource* source) {
+    auto started = Application::start(configuration_, log_, source);
+    ASSERT_TRUE(started) << started.error().to_string();
+    application_ = std::move(*started);
+  }
+
+  net::Client client(std::uint16_t port, const net::KeyPair* certificate) const {
+    net::ClientOptions options{.host = "127.0.0.1", .port = port};
+    options.tls = net::ClientTls{.ca_pem = authority_.certificate_pem};
+    if (certificate != nullptr) {
+      options.tls->certificate_pem = certificate->certificate_pem;
+      options.tls->key_pem = certificate->key_pem;
+    }
+    return net::Client(options);
+  }
+  Result<net::ClientResponse> extender(std::string_view verb, std::string_view body) const {
+    return client(*application_->ports().extender, &scheduler_).request("POST", verb, {}, body);
+  }
+  Result<net::ClientResponse> webhook(std::string_view body) const {
+    return client(*application_->ports().webhook, nullptr)
+        .request("POST", "/validate?timeout=3s", {}, body);
+  }
+  std::string status(std::string_view target, int expected = 200) const {
+    net::Client plain({.host = "127.0.0.1", .port = application_->ports().status});
+    const auto response = plain.request("GET", target);
+    EXPECT_TRUE(response) << response.error().to_string();
+    EXPECT_EQ(response->status, expected) << target;
+    return response->body;
+  }
+
+  static std::string rank(int number) {
+    return formats::read_documents(sim::training_job("train", 4), "job")
+        .value()[static_cast<std::size_t>(number)]
+        .json;
+  }
+
+  std::filesystem::path folder_;
+  net::KeyPair authority_;
+  net::KeyPair scheduler_;
+  formats::Configuration configuration_;
+  record::Log log_{{.verbosity = -1}};
+  cluster::InventorySource inventory_{sim::embedded_cluster(), {}};
+  std::unique_ptr<Application> application_;
+};
+
+const std::vector<std::string> kNodes = {"a-0", "a-far-nics", "a-no-rdma", "b-0"};
+
+TEST_F(ApplicationTest, FilterGivesTheBestNodesFirstAndNoReasonsWhereSomethingFits) {
+  start(&inventory_);
+  const auto response = extender("/filter", formats::write_extender_args(rank(0), kNodes));
+  ASSERT_TRUE(response) << response.error().to_string();
+  EXPECT_EQ(response->status, 200);
+  const auto answer = formats::read_filter_answer(response->body).value();
+  EXPECT_THAT(answer.node_names, Not(testing::Contains("a-no-rdma")));
+  EXPECT_EQ(answer.node_names.back(), "a-far-nics");
+  EXPECT_THAT(answer.failed, IsEmpty());
+  EXPECT_THAT(answer.failed_and_unresolvable, IsEmpty());
+  EXPECT_EQ(answer.error, "");
+}
+
+TEST_F(ApplicationTest, FilterNamesEveryNodeWithItsReasonWhereNothingFits) {
+  start(&inventory_);
+  const std::vector<std::string> nodes = {"a-no-rdma"};
+  const auto response = extender("/filter", formats::write_extender_args(rank(0), nodes));
+  ASSERT_TRUE(response) << response.error().to_string();
+  const auto answer = formats::read_filter_answer(response->body).value();
+  EXPECT_THAT(answer.node_names, IsEmpty());
+  EXPECT_THAT(answer.failed_and_unresolvable, UnorderedElementsAre(Key("a-no-rdma")));
+  EXPECT_EQ(answer.failed_and_unresolvable.at("a-no-rdma"),
+            placement::reason(placement::ReasonCode::kRdmaMissing).text);
+}
+
+TEST_F(ApplicationTest, APodThatAsksForNothingOfOursPassesWithEveryNode) {
+  configuration_.placement.max_candidates = 1;
+  start(&inventory_);
+  const std::string pod =
+      R"({"metadata":{"name":"p","namespace":"n"},"spec":{"containers":[{"name":"c"}]}})";
+  const auto filter = extender("/filter", formats::write_extender_args(pod, kNodes));
+  EXPECT_EQ(formats::read_filter_answer(filter->body).value().node_names, kNodes);
+  const auto prioritize = extender("/prioritize", formats::write_extender_args(pod, kNodes));
+  for (const auto& [node, score] : formats::read_host_priorities(prioritize->body).value()) {
+    EXPECT_EQ(score, 0) << node << " has accelerators";
+  }
+}
+
+TEST_F(ApplicationTest, AnswersAtMostMaxCandidates) {
+  configuration_.placement.max_candidates = 1;
+  start(&inventory_);
+  const auto response = extender("/filter", formats::write_extender_args(rank(0), kNodes));
+  EXPECT_THAT(formats::read_filter_answer(response->body).value().node_names, SizeIs(1));
+}
+
+TEST_F(ApplicationTest, TheSameRequestGivesTheSameBytes) {
+  start(&inventory_);
+  const std::string body = formats::write_extender_args(rank(0), kNodes);
+  const std::string first = extender("/filter", body)->body;
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(extender("/filter", body)->body, first);
+}
+
+TEST_F(ApplicationTest, WhatCannotBeReadIsA200WithErrorForFilterAndA400ForTheOthers) {
+  start(&inventory_);
+  const auto filter = extender("/filter", R"({"Pod": {"metadata": 5}})");
+  EXPECT_EQ(filter->status, 200);
+  EXPECT_THAT(formats::read_filter_answer(filter->body).value().error, HasSubstr("metadata"));
+  EXPECT_EQ(extender("/prioritize", "{")->status, 400);
+  EXPECT_EQ(extender("/preempt", "[]")->status, 400);
+  EXPECT_EQ(webhook("{}")->status, 400);
+}
+
+TEST_F(ApplicationTest, AnAnnotationOutsideItsFormIsAnErrorThatNamesIt) {
+  start(&inventory_);
+  const std::string pod =
+      R"({"metadata":{"name":"p","namespace":"n","annotations":{"rankward.io/gpu-memory":"much"}},)"
+      R"("spec":{"containers":[{"name":"c","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}})";
+  const auto response = extender("/filter", formats::write_extender_args(pod, kNodes));
+  EXPECT_THAT(formats::read_filter_answer(response->body).value().error,
+              HasSubstr("rankward.io/gpu-memory"));
+}
+
+TEST_F(ApplicationTest, UnknownPathsAndMethodsAreRefused) {
+  start(&inventory_);
+  EXPECT_EQ(extender("/bind", "{}")->status, 404);
+  EXPECT_EQ(client(*application_->ports().extender, &scheduler_).request("GET", "/filter")->status,
+            405);
+  EXPECT_EQ(client(*application_->ports().webhook, nullptr).request("GET", "/validate")->status,
+            405);
+}
+
+TEST_F(ApplicationTest, OnlyNamedClientsMayCallTheExtender) {
+  configuration_.client_names = {"system:kube-scheduler"};
+  start(&inventory_);
+  const net::KeyPair other = client_certificate("somebody");
+  const auto refused =
+      client(*application_->ports().extender, &other)
+          .request("POST", "/filter", {}, formats::write_extender_args(rank(0), kNodes));
+  ASSERT_TRUE(refused) << refused.error().to_string();
+  EXPECT_EQ(refused->status, 403);
+  EXPECT_EQ(extender("/filter", formats::write_extender_args(rank(0), kNodes))->status, 200);
+}
+
+TEST_F(ApplicationTest, WithoutAClientCertificateNoVerbAnswers) {
+  start(&inventory_);
+  for (const char* verb : {"/filter", "/prioritize", "/preempt"}) {
+    EXPECT_FALSE(client(*application_->ports().extender, nullptr).request("POST", verb, {}, "{}"));
+  }
+}
+
+TEST_F(ApplicationTest, UntilTheClusterIsKnownFilterAnswersAnErrorAndTheWebhookWorks) {
+  LateSource late(inventory_);
+  start(&late);
+  EXPECT_THAT(status("/readyz", 503),
+              AllOf(HasSubstr("[-]extender failed"), HasSubstr("[+]webhook ok")));
+  const std::string body = formats::write_extender_args(rank(0), kNodes);
+  EXPECT_THAT(formats::read_filter_answer(extender("/filter", body)->body).value().error,
+              HasSubstr("not seen the cluster yet"));
+  EXPECT_EQ(webhook(formats::write_pod_review("u", "team-a", rank(0)))->status, 200);
+  late.become_ready();
+  EXPECT_EQ(status("/readyz"), "ok");
+  EXPECT_EQ(formats::read_filter_answer(extender("/filter", body)->body).value().error, "");
+}
+
+TEST_F(ApplicationTest, AHostPathPodIsDeniedWithItsUidAndAMessage) {
+  start(&inventory_);
+  const std::string pod =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"team-a"},"spec":{)"
+      R"("containers":[{"name":"c"}],"volumes":[{"name":"v","hostPath":{"path":"/dev/nvidia0"}}]}})";
+  const auto response = webhook(formats::write_pod_review("uid-7", "team-a", pod));
+  ASSERT_EQ(response->status, 200);
+  const auto verdict = formats::read_review_verdict(response->body).value();
+  EXPECT_EQ(verdict.uid, "uid-7");
+  EXPECT_FALSE(verdict.allowed);
+  EXPECT_THAT(verdict.message, AllOf(HasSubstr("[HP-01]"), HasSubstr("Fix:")));
+  EXPECT_TRUE(formats::read_review_verdict(
+                  webhook(formats::write_pod_review("u", "kube-system", pod))->body)
+                  .value()
+                  .allowed);
+}
+
+TEST_F(ApplicationTest, MetricsCountAnswersAndRejects) {
+  start(&inventory_);
+  static_cast<void>(extender("/filter", formats::write_extender_args(rank(0), kNodes)));
+  std::string text;
+  // Counted after the answer has left.
+  for (int i = 0; i < 100; ++i) {
+    text = status("/metrics");
+    if (text.find("rankward_requests_total{verb=\"filter\",outcome=\"ok\"} 1") != std::string::npos)
+      break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_THAT(text, AllOf(HasSubstr("rankward_requests_total{verb=\"filter\",outcome=\"ok\"} 1"),
+                          HasSubstr("rankward_node_rejects_total{reason=\"RdmaMissing\"} 1"),
+                          HasSubstr("rankward_snapshot_nodes 11"),
+                          HasSubstr("rankward_certificate_expiry_seconds{door=\"extender\"}"),
+                          HasSubstr("rankward_admission_denials_total{rule=\"HP-01\"} 0")));
+}
+
+TEST_F(ApplicationTest, StoppingIsNotReadyAndClosesConnections) {
+  start(&inventory_);
+  EXPECT_EQ(status("/livez"), "ok");
+  std::thread stopper(
+      [&] { application_->stop(std::chrono::milliseconds(500), std::chrono::seconds(5)); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_THAT(status("/readyz", 503), HasSubstr("[-]shutdown failed"));
+  const auto late = extender("/filter", formats::write_extender_args(rank(0), kNodes));
+  ASSERT_TRUE(late) << late.error().to_string();
+  EXPECT_EQ(late->status, 200);
+  EXPECT_EQ(late->header("Connection"), "close");
+  stopper.join();
+}
+
+TEST_F(ApplicationTest, WithoutStateEachPodIsJudgedFromTheNodesOfTheRequest) {
+  start(nullptr);
+  const std::string node =
+      R"({"metadata":{"name":"n-0","labels":{"nvidia.com/gpu.product":"NVIDIA-A10G-SHARED",)"
+      R"("nvidia.com/gpu.replicas":"4","nvidia.com/gpu.count":"1"}},)"
+      R"("status":{"allocatable":{"nvidia.com/gpu":"4"}}})";
+  const std::string body =
+      R"({"Pod":{"metadata":{"name":"p","namespace":"n","annotations":{"rankward.io/sharing":"exclusive"}},)"
+      R"("spec":{"containers":[{"name":"c","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}},)"
+      R"("Nodes":{"metadata":{},"items":[)" +
+      node + R"(]},"NodeNames":null})";
+  const auto response = extender("/filter", body);
+  ASSERT_TRUE(response) << response.error().to_string();
+  EXPECT_THAT(
+      response->body,
+      HasSubstr(std::string(placement::reason(placement::ReasonCode::kSharedNotExclusive).text)));
+}
+
+}  // namespace
+}  // namespace rankward::server
