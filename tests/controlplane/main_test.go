@@ -42,8 +42,9 @@ func run(m *testing.M) int {
 		cluster.Stop()
 	}()
 	code := m.Run()
+	// The tests print the logs of what they are about; here only of what should not have ended.
 	if code != 0 {
-		fmt.Fprintln(os.Stderr, cluster.LogTails())
+		fmt.Fprint(os.Stderr, cluster.LogTailsOfTheEnded())
 	}
 	return code
 }

@@ -110,3 +110,8 @@ func TestPodsOfTheManifestsAreAllowedInARestrictedNamespace(t *testing.T) {
 		}
 	}
 }
+
+func unmarshalYAML(t *testing.T, text string, into any) {
+	t.Helper()
+	check(t, sigsyaml.Unmarshal([]byte(text), into))
+}

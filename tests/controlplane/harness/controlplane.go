@@ -275,11 +275,22 @@ func (cp *ControlPlane) Adopt(process *Process) {
 
 // LogTails is the end of every process's log.
 func (cp *ControlPlane) LogTails() string {
+	return cp.logTails(func(*Process) bool { return true })
+}
+
+// LogTailsOfTheEnded is the end of the logs of those that ended with an error.
+func (cp *ControlPlane) LogTailsOfTheEnded() string {
+	return cp.logTails(func(p *Process) bool { return !p.Running() && p.err != nil })
+}
+
+func (cp *ControlPlane) logTails(wanted func(*Process) bool) string {
 	cp.mutex.Lock()
 	defer cp.mutex.Unlock()
 	var text strings.Builder
 	for _, process := range cp.processes {
-		fmt.Fprintln(&text, process.LogTail())
+		if wanted(process) {
+			fmt.Fprintln(&text, process.LogTail())
+		}
 	}
 	return text.String()
 }

@@ -26,13 +26,17 @@ func (cp *ControlPlane) Kubectl(ctx context.Context, stdin string, args ...strin
 	// control plane may have had.
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "KUBECACHEDIR="+cp.Dir+"/kubectl-cache", "KUBERC=off")
 	cmd.Stdin = strings.NewReader(stdin)
+	return execute(cmd)
+}
+
+// execute runs a program to its end; a status other than 0 is part of the output, not an error.
+func execute(cmd *exec.Cmd) (Output, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
-	output := Output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	err := cmd.Run()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return output, nil // a refusal is an answer
+	if err != nil && !errors.As(err, &exit) {
+		return Output{}, err
 	}
-	return output, err
+	return Output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, nil
 }

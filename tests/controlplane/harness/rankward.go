@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ type RankwardOptions struct {
 	Kubeconfig    string // empty: standalone, each pod judged alone
 	ExtenderPort  int    // 0: any
 	WebhookPort   int    // 0: any
+	Env           []string
 }
 
 const bothDoors = `
@@ -52,7 +54,7 @@ doors: [extender, webhook]
 tls:
   extender: {}
   webhook: {requireClientCertificate: true}
-log: {level: 4, format: json}
+log: {verbosity: 4, format: json}
 `
 
 func (o RankwardOptions) configuration() (map[string]any, error) {
@@ -110,7 +112,7 @@ func StartRankward(ctx context.Context, options RankwardOptions) (*Rankward, err
 	}
 	// Of its own for each start, so that ports are read from this process's lines alone.
 	os.Remove(filepath.Join(options.Dir, options.Name+".log"))
-	if r.Process, err = StartProcess(options.Dir, options.Name, binary, "serve", "--config", r.ConfigPath); err != nil {
+	if r.Process, err = startProcess(options.Dir, options.Name, options.Env, binary, "serve", "--config", r.ConfigPath); err != nil {
 		return nil, err
 	}
 	doors, _ := config["doors"].([]any)
@@ -152,6 +154,15 @@ func (r *Rankward) waitReady(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// RunRankward runs a subcommand to its end.
+func RunRankward(ctx context.Context, arguments ...string) (Output, error) {
+	binary, err := RankwardBinary()
+	if err != nil {
+		return Output{}, err
+	}
+	return execute(exec.CommandContext(ctx, binary, arguments...))
 }
 
 // LogLines are the JSON log lines whose msg is the given one.
