@@ -72,7 +72,10 @@ class SessionOf final : public Session {
     if constexpr (kTls) {
       // Awaited outside of the condition: g++ 12 lays out the frame wrongly otherwise.
       const bool shaken = co_await shake_hands();
-      if (!shaken) co_return;
+      if (!shaken) {
+        co_await linger();
+        co_return;
+      }
     }
     allow(limits_.header_timeout);
     for (bool goes_on = true; goes_on;) {
@@ -152,7 +155,11 @@ class SessionOf final : public Session {
   }
 
   void report_handshake(const error_code& ec) {
-    if (aborted_ && goodbye_) return;
+    // Probes that connect and leave, and our own stop, are no failures.
+    if (ec == asio::ssl::error::stream_truncated || ec == asio::error::eof ||
+        ec == asio::error::connection_reset || (aborted_ && stopping_)) {
+      return;
+    }
     count(listener_.counters.handshake_failures);
     const auto now = Clock::now();
     if (!listener_.on_event || now - thread_.last_handshake_event < std::chrono::seconds(1)) return;
@@ -376,13 +383,20 @@ class SessionOf final : public Session {
     co_return false;
   }
 
-  // Ends what we send, then reads until the peer has ended too. A close with unread bytes would
-  // reset the connection, and the peer could lose the answer that it has not read yet.
   Task<void> say_goodbye() {
     if (aborted_) co_return;
     goodbye_ = true;
     allow(kLinger);
     if constexpr (kTls) co_await stream_.async_shutdown(kAwait);
+    co_await linger();
+  }
+
+  // Ends what we send, then reads until the peer has ended too. A close with unread bytes would
+  // reset the connection, and the peer could lose the answer or alert that it has not read yet.
+  Task<void> linger() {
+    if (aborted_) co_return;
+    goodbye_ = true;
+    allow(kLinger);
     error_code ec;
     socket().shutdown(asio::socket_base::shutdown_send, ec);
     while (!ec && !aborted_) {

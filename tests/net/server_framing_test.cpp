@@ -93,7 +93,7 @@ std::vector<Exchange> exchanges() {
       {"bare LF", "GET / HTTP/1.1\nHost: a\n\n", "HTTP/1.1 400", "bare LF", true},
       {"one bare LF", "GET / HTTP/1.1\r\nHost: a\r\nX: b\n\r\n", "HTTP/1.1 400", "bare LF", true},
       {"bare CR", "GET / HTTP/1.1\r\nHost: a\r\nX: b\rc\r\n\r\n", "HTTP/1.1 400", "bare CR", true},
-      {"NUL in a value", std::string("GET / HTTP/1.1\r\nHost: a\r\nX: b\0c\r\n\r\n", 38),
+      {"NUL in a value", "GET / HTTP/1.1\r\nHost: a\r\nX: b" + std::string(1, 0) + "c\r\n\r\n",
        "HTTP/1.1 400", "", true},
       {"bare LF after a chunk size", head("Transfer-Encoding: chunked\r\n") + "3\nabc\r\n0\r\n\r\n",
        "HTTP/1.1 400", "", true},

@@ -30,14 +30,15 @@ TEST(ServerTls, DemandsAsksOrIgnoresClientCertificates) {
     const char* name;
     std::optional<KeyPair> identity;
     std::string with_none, with_optional, with_required;  // who /who sees; empty: no answer
+    std::string alert;                                    // that the client gets instead
   };
   const std::vector<Case> cases = {
-      {"none", std::nullopt, "nobody", "nobody", ""},
-      {"good", client_leaf(files.authority, "good"), "nobody", "good", "good"},
-      {"of another authority", client_leaf(stranger), "nobody", "", ""},
-      {"expired", must(issue(files.authority, expired)), "nobody", "", ""},
-      {"not yet valid", must(issue(files.authority, future)), "nobody", "", ""},
-      {"for servers only", server_leaf(files.authority), "nobody", "", ""},
+      {"none", std::nullopt, "nobody", "nobody", "", "certificate required"},
+      {"good", client_leaf(files.authority, "good"), "nobody", "good", "good", ""},
+      {"of another authority", client_leaf(stranger), "nobody", "", "", "unknown ca"},
+      {"expired", must(issue(files.authority, expired)), "nobody", "", "", "certificate expired"},
+      {"not yet valid", must(issue(files.authority, future)), "nobody", "", "", "bad certificate"},
+      {"for servers only", server_leaf(files.authority), "nobody", "", "", "certificate"},
   };
   struct Mode {
     ClientCertificate client;
@@ -58,7 +59,10 @@ TEST(ServerTls, DemandsAsksOrIgnoresClientCertificates) {
       if (!who.empty()) {
         EXPECT_TRUE(outcome.answer.ends_with("\r\n" + who)) << outcome.answer;
       }
-      refused += who.empty() ? 1 : 0;
+      if (who.empty()) {
+        ++refused;
+        EXPECT_NE(outcome.error.find(c.alert), std::string::npos) << outcome.error;
+      }
     }
     EXPECT_TRUE(eventually([&] { return server->stats()[0].handshake_failures == refused; }));
   }
@@ -202,6 +206,10 @@ TEST(ServerTls, SurvivesPlainTextAndSilenceAtTheDoor) {
   EXPECT_EQ(silent.receive_all(seconds(3)), "");
   EXPECT_TRUE(silent.closed());
   EXPECT_TRUE(eventually([&] { return server->stats()[0].handshake_failures == 2; }));
+  // A probe that connects and leaves is no failure.
+  { const testing::RawPeer probe(server->ports()[0]); }
+  EXPECT_TRUE(eventually([&] { return server->stats()[0].connections_open == 0; }));
+  EXPECT_EQ(server->stats()[0].handshake_failures, 2U);
   EXPECT_GE(events, 1);
   EXPECT_TRUE(make_client(server->ports()[0], files.client_tls()).request("GET", "/"));
 }
