@@ -72,7 +72,7 @@ func TestExtenderArgsOfGoAreReadInEveryForm(t *testing.T) {
 	}{
 		{"names", extenderv1.ExtenderArgs{Pod: asks, NodeNames: names("b", "a", "c")}, "NodeNames", []string{"b", "a", "c"}},
 		{"names that JSON escapes", extenderv1.ExtenderArgs{Pod: asks, NodeNames: names("a\"b", "é", "<x>", "t\tb", "\u2028")}, "NodeNames", []string{"a\"b", "é", "<x>", "t\tb", "\u2028"}},
-		{"no names", extenderv1.ExtenderArgs{Pod: asks, NodeNames: names()}, "NodeNames", []string{}},
+		{"no names", extenderv1.ExtenderArgs{Pod: asks, NodeNames: &[]string{}}, "NodeNames", []string{}},
 		{"5,000 names", extenderv1.ExtenderArgs{Pod: asks, NodeNames: &many}, "NodeNames", many},
 		{"whole nodes", extenderv1.ExtenderArgs{Pod: asks, Nodes: &corev1.NodeList{Items: []corev1.Node{node("n-1"), node("n-0")}}}, "Nodes", []string{"n-1", "n-0"}},
 		{"500 whole nodes", extenderv1.ExtenderArgs{Pod: asks, Nodes: manyNodes}, "Nodes", many[:500]},
