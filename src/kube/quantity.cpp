@@ -212,9 +212,10 @@ int Quantity::sign() const {
 
 std::string Quantity::decimal_form(Format format) const {
   std::string out = wide_ ? wide_->value.str() : std::to_string(digits_);
-  std::int32_t exponent = wrapped(exponent_);
-  for (; exponent % 3 != 0; exponent = wrapped(std::int64_t{exponent} - 1))
-    out += '0';
+  // Down to a multiple of three.
+  const std::int32_t zeros = (wrapped(exponent_) % 3 + 3) % 3;
+  out.append(static_cast<std::size_t>(zeros), '0');
+  const std::int32_t exponent = wrapped(exponent_ - zeros);
   if (format == Format::kDecimalSI) {
     out += decimal_suffix(exponent);
   } else if (exponent != 0) {

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cstddef>
 
+#include "qualified_name.hpp"
+
 namespace rankward::kube {
 namespace {
 
@@ -15,9 +17,6 @@ bool is_digit(char c) {
 }
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
-}
-bool is_alphanumeric(char c) {
-  return is_digit(c) || is_lower(c) || (c >= 'A' && c <= 'Z');
 }
 
 struct DeviceName {
@@ -175,14 +174,6 @@ bool is_subdomain(string_view text, std::size_t limit) {
     if (label.size() == text.size()) return true;
     text.remove_prefix(label.size() + 1);
   }
-}
-
-// The part of a qualified name after the slash.
-bool is_name_part(string_view text) {
-  if (text.empty() || text.size() > 63) return false;
-  if (!is_alphanumeric(text.front()) || !is_alphanumeric(text.back())) return false;
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 }  // namespace

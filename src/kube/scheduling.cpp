@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <system_error>
 
+#include "qualified_name.hpp"
+
 namespace rankward::kube {
 namespace {
 
@@ -21,8 +23,16 @@ bool contains(const std::vector<std::string>& values, const std::string& value) 
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
+bool is_label_value(const std::string& text) {
+  return text.empty() || is_name_part(text);
+}
+
 // `label` is nullptr where the node has no such key.
 bool matches(const NodeSelectorRequirement& requirement, const std::string* label) {
+  // The API server lets such a value pass; the scheduler cannot read it and drops the whole term.
+  if (!std::all_of(requirement.values.begin(), requirement.values.end(), is_label_value)) {
+    return false;
+  }
   if (requirement.op == "In") {
     return label != nullptr && contains(requirement.values, *label);
   }
@@ -43,11 +53,12 @@ bool matches(const NodeSelectorRequirement& requirement, const std::string* labe
   return false;
 }
 
-// Only metadata.name is a field to Kubernetes here, with In or NotIn and a single value.
+// Only metadata.name is a field to Kubernetes here, with In or NotIn and a single value, which may
+// be longer than a label's.
 bool matches_field(const NodeSelectorRequirement& requirement, const std::string& node_name) {
   if (requirement.key != "metadata.name" || requirement.values.size() != 1) return false;
-  if (requirement.op != "In" && requirement.op != "NotIn") return false;
-  return matches(requirement, &node_name);
+  if (requirement.op == "In") return requirement.values.front() == node_name;
+  return requirement.op == "NotIn" && requirement.values.front() != node_name;
 }
 
 std::string to_string(const NodeSelectorRequirement& requirement) {
