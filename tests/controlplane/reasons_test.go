@@ -13,8 +13,8 @@ import (
 // The texts of two reason codes, as people read them in events. They are part of the surface: a
 // change here is a change for whoever greps for them.
 const (
-	sharedNotExclusive = "SharedNotExclusive"
-	memoryTooSmall     = "MemoryTooSmall"
+	sharedNotExclusive = "GPUs are shared but the pod wants them for itself"
+	memoryTooSmall     = "GPU memory too small for the declared need"
 )
 
 func TestFailedSchedulingEventCarriesOurReasonsCounted(t *testing.T) {
