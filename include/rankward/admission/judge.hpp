@@ -45,6 +45,8 @@ enum class Operation : std::uint8_t { kCreate, kUpdate, kDelete, kConnect };
 struct Review {
   Operation operation = Operation::kCreate;
   std::string sub_resource;  // "ephemeralcontainers", "resize", or ""
+  // The object has a deletionTimestamp: never denied, or its finalizers could not be removed.
+  bool deleting = false;
   std::vector<Subject> subjects;
   std::vector<Subject> old_subjects;  // of oldObject, on UPDATE
 };

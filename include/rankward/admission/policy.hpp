@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rankward/admission/finding.hpp"
@@ -71,6 +72,7 @@ struct PolicyOptions {
                                            "intel.feature.node.kubernetes.io/gpu",
                                            "habana.ai/*",
                                            "feature.node.kubernetes.io/pci-*10de.present",
+                                           "feature.node.kubernetes.io/pci-*1002.present",
                                            "cloud.google.com/gke-accelerator*",
                                            "cloud.google.com/gke-gpu*",
                                            "cloud.google.com/gke-tpu*",
@@ -140,6 +142,11 @@ class Policy {
     std::optional<Mode> everywhere;
     std::map<std::string, Mode, std::less<>> by_namespace;
   };
+
+  explicit Policy(PolicyOptions options) : options_(std::move(options)) {}
+  Result<void> add_modes();
+  Result<void> add_exemptions();
+  Result<void> add_presets();
 
   PolicyOptions options_;
   std::map<std::string, Modes, std::less<>> modes_;

@@ -1,0 +1,57 @@
+// ANN-01: annotations by which a runtime plugin adds devices to a container.
+#include <algorithm>
+#include <array>
+
+#include "rule.hpp"
+#include "text.hpp"
+
+namespace rankward::admission {
+namespace {
+
+// A key is PREFIX or PREFIX/NAME, where `*` stands for a part of the domain. Sources: containerd
+// and CRI-O (CDI), nvidia-container-toolkit's NRI plugin, containerd/nri plugins/device-injector,
+// GKE's nri_device_injector.
+constexpr std::array<std::string_view, 6> kDomains{"cdi.k8s.io",         "nvidia.cdi.k8s.io",
+                                                   "*.noderesource.dev", "devices.nri.io",
+                                                   "cdi-devices.nri.io", "devices.gke.io"};
+
+bool adds_devices(std::string_view key) {
+  const std::string_view domain = key.substr(0, key.find('/'));
+  return std::any_of(kDomains.begin(), kDomains.end(),
+                     [&](std::string_view known) { return matches_glob(known, domain); });
+}
+
+constexpr std::string_view kHonestSidecar =
+    "Beside a GPU request this is usual for network sidecars such as GKE's, but the devices named "
+    "there are not counted.";
+
+void observe(const PodFacts& pod, Observations& out) {
+  for (const auto& [key, value] : pod.subject().metadata.annotations) {
+    if (!adds_devices(key)) continue;
+    Observation found;
+    found.field = pod.metadata_field(".annotations[" + quoted(key) + "]");
+    found.subject = key;
+    found.value = value;
+    found.what = "annotation " + quoted(key) + " adds devices to a container";
+    found.milder = pod.any_container_asks();
+    if (found.milder) found.why = kHonestSidecar;
+    found.what += found.milder ? " beside a GPU request." : " without a GPU request.";
+    out.push_back(std::move(found));
+  }
+}
+
+}  // namespace
+
+extern const Rule kDeviceAnnotations;
+const Rule kDeviceAnnotations{
+    {.id = "ANN-01",
+     .title = "devices added by annotation",
+     .default_mode = Mode::kEnforce,
+     .milder_mode = Mode::kWarn,
+     .why = "Devices that come by annotation are counted by no scheduler, so another pod may hold "
+            "them too.",
+     .fix = "set resources.limits \"nvidia.com/gpu\", or a resource claim, and drop the "
+            "annotation."},
+    observe};
+
+}  // namespace rankward::admission

@@ -1,0 +1,32 @@
+// What lies where on a node: the one table of host paths that the rules know.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace rankward::admission {
+
+enum class HostPathKind : std::uint8_t {
+  kDeviceNode,      // an accelerator's or RDMA device's node, or the directory of such nodes
+  kDeviceRoot,      // /dev, and the driver container's own /dev
+  kHostRoot,        // / and /proc: everything, for a container that may open device nodes
+  kControlChannel,  // gives devices through a runtime, the kubelet or CDI
+  kPodResources,    // the kubelet's list of who holds which device
+};
+
+struct HostPathEntry {
+  // Segments; `*` stands for any characters within one segment.
+  std::string_view pattern;
+  bool and_below = false;
+  HostPathKind kind{};
+  std::string_view gives;    // "an NVIDIA GPU"
+  std::string_view instead;  // what to write instead, as a fix
+};
+
+// The first entry that `path` (canonical) is or lies below, or nullptr. Of /dev itself: the device
+// root, not the devices in it.
+[[nodiscard]] const HostPathEntry* look_up(std::string_view path, HostPathKind kind);
+// The same for a path that is not known but for its beginning: whatever can lie below `path`.
+[[nodiscard]] const HostPathEntry* look_up_below(std::string_view path, HostPathKind kind);
+
+}  // namespace rankward::admission
