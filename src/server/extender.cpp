@@ -6,6 +6,7 @@
 #include "rankward/formats/extender.hpp"
 #include "rankward/formats/objects.hpp"
 #include "rankward/formats/topology_annotation.hpp"
+#include "rankward/kube/scheduling.hpp"
 #include "rankward/placement/preemption.hpp"
 #include "rankward/placement/ranking.hpp"
 #include "rankward/topology/sources.hpp"
@@ -97,6 +98,15 @@ void count_rejects(const Ranking& ranking, record::Decision& decision) {
   }
 }
 
+// With an empty list in the scheduler's configuration every pod of the cluster comes: ours are
+// those that reach for an accelerator or belong to a gang.
+bool is_ours(const kube::Pod& pod, const std::vector<std::string>& managed_resources) {
+  if (!managed_resources.empty()) return placement::is_managed(pod, managed_resources);
+  if (kube::asks_for_accelerator(pod.spec) || !pod.spec.resource_claims.empty()) return true;
+  const auto gang = placement::gang_of(pod);
+  return !gang || gang->has_value();
+}
+
 Answer filter_error(std::string message, formats::NodeForm form, record::Decision decision,
                     std::string& out) {
   formats::write_filter_result({.form = form, .error = message}, out);
@@ -128,7 +138,7 @@ Answer Extender::filter(std::string_view body, std::string& out) const {
   decision.pod = args.pod.metadata.full_name();
   decision.candidates = args.node_names.size();
 
-  if (!placement::is_managed(args.pod, options_.managed_resources)) {
+  if (!is_ours(args.pod, options_.managed_resources)) {
     decision.managed = false;
     decision.fits = decision.answered = args.node_names.size();
     formats::write_filter_result(
@@ -216,7 +226,7 @@ Answer Extender::prioritize(std::string_view body, std::string& out) const {
   decision.snapshot = snapshot->number();
   put_candidates(args, *snapshot, memory.candidates);
 
-  if (!placement::is_managed(args.pod, options_.managed_resources)) {
+  if (!is_ours(args.pod, options_.managed_resources)) {
     // Keeps pods that need no accelerator off the nodes that have some, where there is a choice.
     decision.managed = false;
     for (std::size_t i = 0; i < memory.candidates.size(); ++i) {
@@ -249,7 +259,7 @@ Answer Extender::preempt(std::string_view body, std::string& out) const {
   decision.pod = args->pod.metadata.full_name();
   decision.candidates = args->candidates.size();
   // Without state nobody knows what the victims hold: the scheduler's own choice stands.
-  if (source_ == nullptr || !placement::is_managed(args->pod, options_.managed_resources)) {
+  if (source_ == nullptr || !is_ours(args->pod, options_.managed_resources)) {
     decision.managed = source_ != nullptr ? false : decision.managed;
     decision.fits = decision.answered = args->candidates.size();
     formats::write_preemption_result(args->candidates, out);

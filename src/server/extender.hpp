@@ -19,7 +19,7 @@ struct ExtenderOptions {
   placement::Options placement;
   placement::RequestOptions request;
   topology::LabelOptions labels;
-  std::vector<std::string> managed_resources;  // empty: every pod is ours
+  std::vector<std::string> managed_resources;  // empty: every accelerator
   bool always_list_reasons = false;
 };
 

@@ -46,7 +46,8 @@ struct Configuration {
   // Names (CN, DNS, URI or e-mail SAN) that may call the extender. Empty: whoever the CA vouches
   // for.
   std::vector<std::string> client_names;
-  // A pod that asks for none of these, has no device claim and is in no gang passes at once.
+  // A pod that asks for none of these, has no device claim and is in no gang passes at once. Empty:
+  // none of the known accelerators.
   std::vector<std::string> managed_resources;
   // Schedulers that call this extender; empty: not checked.
   std::vector<std::string> scheduler_names;

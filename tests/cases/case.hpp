@@ -1,0 +1,47 @@
+// One folder of tests/cases: a small cluster, pods, and the right answer beside them.
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rankward/admission/judge.hpp"
+#include "rankward/formats/documents.hpp"
+#include "rankward/kube/pod.hpp"
+#include "rankward/placement/ranking.hpp"
+
+namespace rankward::cases {
+
+struct CasePod {
+  kube::Pod pod;
+  std::string json;
+};
+
+struct Case {
+  std::string name;
+  std::filesystem::path folder;
+  std::vector<CasePod> pods;  // of pod.yaml; other kinds are in `documents` only
+  std::vector<std::string> node_names;
+  std::shared_ptr<const placement::Snapshot> snapshot;  // nodes.yaml with existing-pods.yaml
+  YAML::Node expected;                                  // the fenced block of expected.md
+};
+
+// Reads the folder; what the case states as rankward.io/case-* becomes what the product reads.
+// Throws std::runtime_error where a file cannot be read: the test fails with its text.
+[[nodiscard]] Case read_case(const std::filesystem::path& folder);
+
+// The pod judged against every node of the case, as `plan` does.
+struct Judged {
+  placement::Request request;
+  placement::Ranking ranking;
+  std::vector<placement::Candidate> candidates;
+};
+[[nodiscard]] Judged judge(const Case& from, const kube::Pod& pod);
+
+// What the webhook says of the pod's CREATE.
+[[nodiscard]] admission::Judgement admit(const kube::Pod& pod);
+
+}  // namespace rankward::cases
