@@ -13,7 +13,11 @@
 
 namespace rankward::placement {
 
+// kRdmaRequired is judged by what the node has up; whether the pod also requests the devices is
+// admission's business.
 enum class TransportWish : std::uint8_t { kAny, kRdmaRequired, kRdmaPreferred, kTcp };
+// kExclusive is a demand. kMig and kShared are consent: slices or replicas will do where the
+// resource name alone would mean whole GPUs.
 enum class SharingWish : std::uint8_t { kByResourceName, kExclusive, kMig, kShared };
 
 // One accelerator resource of the pod: name and devices, by Kubernetes' effective request.
@@ -27,7 +31,9 @@ struct DeviceRequest {
 // Which gang a pod belongs to, as its own annotations and labels say. Sizes from Job, PodGroup and
 // the like need the watch and come later.
 struct GangRef {
-  std::string key;  // namespace/kind/name or uid: equal for all members
+  // namespace/kind/name, with the owner's UID behind it where the pods carry that: equal for all
+  // members, another one for a job that was deleted and made again.
+  std::string key;
   std::string name;
   std::optional<std::int32_t> size;
   std::optional<std::int32_t> rank;
@@ -51,6 +57,8 @@ struct Request {
   std::string topology_preferred;
 
   [[nodiscard]] std::int64_t gpus() const;  // devices of whole, MIG and shared kinds together
+  // Whether how far NICs are from the pod's GPUs matters to it.
+  [[nodiscard]] bool wants_rdma() const;
   [[nodiscard]] bool asks_for_devices() const { return !devices.empty() || has_device_claim; }
 };
 
@@ -59,6 +67,17 @@ struct RequestOptions {
 };
 
 // kInvalid where an annotation of ours is not in its form; names the key and the accepted form.
+// Values of other projects' keys that cannot be read count as absent.
 [[nodiscard]] Result<Request> make_request(const kube::Pod& pod, const RequestOptions& options);
+
+// The gang that the pod's own metadata names: rankward.io/gang, else spec.schedulingGroup, else the
+// key of the framework that made it (field/topology.md, section 5). kInvalid as above.
+[[nodiscard]] Result<std::optional<GangRef>> gang_of(const kube::Pod& pod);
+
+// Whether a call about this pod is ours to judge: it requests or is limited to one of these
+// resources in a container or init container (as the scheduler decides about managedResources), has
+// a device claim, or belongs to a gang. With an empty list every pod is.
+[[nodiscard]] bool is_managed(const kube::Pod& pod,
+                              const std::vector<std::string>& managed_resources);
 
 }  // namespace rankward::placement

@@ -1,8 +1,8 @@
 // The cluster as last seen: immutable, numbered, read by many threads without a lock.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,26 +27,39 @@ struct NodeIndex {
 struct Holder {
   std::string uid;
   std::string pod;
-  kube::ResourceList resources;
+  kube::ResourceList resources;  // effective requests, and one of "pods"
   std::int64_t gpus = 0;
   std::optional<topology::Bytes> declared_memory;  // per GPU; nothing: it has not said
-  std::vector<std::uint32_t> gpu_indexes;          // where somebody reported them
-  std::string gang_key;                            // "" for none
+  // As the annotation rankward.io/assigned-gpus says, numbered as in the node's report.
+  std::vector<std::uint32_t> gpu_indexes;
+  std::string gang_key;  // "" for none, and once the pod is being deleted: no rank any more
   std::optional<std::int32_t> rank;
 };
 
 struct NodeState {
   std::shared_ptr<const kube::Node> node;
   std::shared_ptr<const topology::NodeTopology> topology;  // shared by equal nodes
-  std::vector<Holder> holders;
-  kube::ResourceList used;  // sum over holders
+  // The same without what tells two equal machines apart (UUIDs, bus addresses, place in the
+  // fabric, time of the report): one object for all nodes of one make, so that what was worked out
+  // for one holds for all. Null where nobody has interned it.
+  std::shared_ptr<const topology::NodeTopology> machine;
+  std::vector<Holder> holders;  // by UID
+  kube::ResourceList used;      // sum over holders
+  // Positions in topology->gpus that are healthy, not cut into slices, and that no holder has, as
+  // bits. Nothing where devices, or which of them somebody holds, are not known (also where holders
+  // contradict each other), or there are more than 64.
+  std::optional<std::uint64_t> free_gpu_mask;
 
+  // Works out `used` and `free_gpu_mask` from holders and topology.
+  void recount();
   // allocatable - used, never below 0. Nothing where the node does not have the resource at all.
   [[nodiscard]] std::optional<std::int64_t> free(std::string_view resource) const;
-  // GPUs that no holder is known to have, by index; empty where devices or their holders are
-  // unknown.
+  // The positions in free_gpu_mask, ascending; empty where it is not known.
   [[nodiscard]] std::vector<std::uint32_t> free_gpus() const;
 };
+
+// Whether the node advertises a device of any accelerator, healthy or not.
+[[nodiscard]] bool has_accelerators(const NodeState& node);
 
 class Snapshot {
  public:
@@ -54,7 +67,8 @@ class Snapshot {
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const NodeState& node(NodeIndex index) const { return *nodes_[index.value]; }
   [[nodiscard]] std::optional<NodeIndex> find(std::string_view name) const;
-  // Nodes on which members of the gang are bound, one entry a member.
+  // Nodes on which members of the gang are bound, one entry a member, ascending. Valid as long as
+  // the Snapshot.
   [[nodiscard]] const std::vector<NodeIndex>& bound_members(std::string_view gang_key) const;
 
  private:
@@ -67,34 +81,47 @@ class Snapshot {
   };
   template <class T>
   using NameMap = boost::unordered_flat_map<std::string, T, StringHash, std::equal_to<>>;
+  using Names = NameMap<std::uint32_t>;
+  using Gangs = NameMap<std::vector<NodeIndex>>;
+  // Gangs are split by hash, so that a change copies one part and shares the others.
+  static constexpr std::size_t kGangParts = 256;
+  static std::size_t gang_part(std::string_view gang_key) {
+    return StringHash{}(gang_key) % kGangParts;
+  }
 
   std::uint64_t number_ = 0;
   std::vector<std::shared_ptr<const NodeState>> nodes_;  // sorted by name
-  NameMap<std::uint32_t> by_name_;
-  NameMap<std::vector<NodeIndex>> gangs_;
+  std::shared_ptr<const Names> by_name_;                 // null: no nodes
+  std::array<std::shared_ptr<const Gangs>, kGangParts> gangs_;
 };
 
 // Collects Nodes and Pods in any order and makes Snapshots of them. Not thread-safe; the Snapshots
-// are. Unchanged nodes are shared between one Snapshot and the next.
+// are. What has not changed is shared between one Snapshot and the next: build() costs a pointer a
+// node and the work for the nodes and gangs that changed.
 class SnapshotBuilder {
  public:
+  SnapshotBuilder();
+  ~SnapshotBuilder();
+  SnapshotBuilder(SnapshotBuilder&&) noexcept;
+  SnapshotBuilder& operator=(SnapshotBuilder&&) noexcept;
+
   // Replaces the node of that name. The topology is what sources.hpp made of it.
   void put_node(kube::Node node, topology::NodeTopology topology);
   void remove_node(std::string_view name);
   // Adds or replaces by UID (by namespace/name where there is none). Terminal or unbound pods hold
-  // nothing; a pod that is being deleted holds its devices until it is gone.
+  // nothing; a pod that is being deleted holds its devices until it is gone. A pod may come before
+  // its node.
   void put_pod(const kube::Pod& pod);
   // By the same key.
   void remove_pod(std::string_view uid);
   void clear_nodes();
   void clear_pods();
+  // Snapshots are numbered from 1.
   [[nodiscard]] std::shared_ptr<const Snapshot> build();
 
  private:
-  struct Entry;
-  std::uint64_t number_ = 0;
-  std::map<std::string, std::shared_ptr<Entry>, std::less<>> nodes_;
-  std::map<std::string, std::pair<std::string, Holder>, std::less<>> pods_;  // uid -> node, holder
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace rankward::placement

@@ -1,0 +1,46 @@
+#include "rankward/placement/preemption.hpp"
+
+#include <algorithm>
+
+namespace rankward::placement {
+
+namespace {
+
+NodeState without(const NodeState& node, std::span<const std::string_view> uids) {
+  NodeState rest = node;
+  std::erase_if(rest.holders, [uids](const Holder& holder) {
+    return std::find(uids.begin(), uids.end(), holder.uid) != uids.end();
+  });
+  rest.recount();
+  return rest;
+}
+
+NodeState emptied(const NodeState& node) {
+  NodeState empty;
+  empty.node = node.node;
+  empty.topology = node.topology;
+  empty.machine = node.machine;
+  empty.recount();
+  return empty;
+}
+
+}  // namespace
+
+bool fits_after_preemption(const Request& request, const kube::PodSpec& spec, const NodeState& node,
+                           std::span<const std::string_view> victims, const Options& options) {
+  if (victims.empty()) return judge(request, spec, node, options, Use::kFilter).fits();
+  return judge(request, spec, without(node, victims), options, Use::kFilter).fits();
+}
+
+bool preemption_could_help(const Verdict& verdict, const Request& request,
+                           const kube::PodSpec& spec, const NodeState& node,
+                           const Options& options) {
+  if (!verdict.reason) return false;
+  const Reason& why = reason(*verdict.reason);
+  if (why.preemption_helps == PreemptionHelps::kNo) return false;
+  // Also for plain occupancy: no preemption makes a node larger.
+  const Use use = why.usable_in_filter ? Use::kFilter : Use::kExplain;
+  return judge(request, spec, emptied(node), options, use).fits();
+}
+
+}  // namespace rankward::placement

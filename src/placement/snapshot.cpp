@@ -1,0 +1,123 @@
+#include "rankward/placement/snapshot.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace rankward::placement {
+
+namespace {
+
+constexpr std::size_t kMaskBits = 64;
+
+std::optional<std::size_t> position_of(const topology::NodeTopology& topology,
+                                       std::uint32_t index) {
+  for (std::size_t i = 0; i < topology.gpus.size(); ++i) {
+    if (topology.gpus[i].index == index) return i;
+  }
+  return std::nullopt;
+}
+
+// Devices that the plugin could hand out as whole GPUs.
+std::uint64_t usable_gpus(const topology::NodeTopology& topology) {
+  std::uint64_t mask = 0;
+  for (std::size_t i = 0; i < topology.gpus.size(); ++i) {
+    const topology::Gpu& gpu = topology.gpus[i];
+    if (gpu.health != topology::Health::kUnhealthy && gpu.mig.empty()) {
+      mask |= std::uint64_t{1} << i;
+    }
+  }
+  return mask;
+}
+
+// What holders have, as far as they agree: as many devices as each requested, none twice.
+std::optional<std::uint64_t> held_gpus(const topology::NodeTopology& topology,
+                                       const std::vector<Holder>& holders) {
+  std::uint64_t held = 0;
+  for (const Holder& holder : holders) {
+    if (holder.gpus == 0) continue;
+    if (static_cast<std::int64_t>(holder.gpu_indexes.size()) != holder.gpus) return std::nullopt;
+    for (const std::uint32_t index : holder.gpu_indexes) {
+      const auto position = position_of(topology, index);
+      if (!position) return std::nullopt;
+      const std::uint64_t bit = std::uint64_t{1} << *position;
+      if ((held & bit) != 0) return std::nullopt;
+      held |= bit;
+    }
+  }
+  return held;
+}
+
+// Replicas and slices of a GPU leave nothing to say about whole ones.
+bool hands_out_whole_gpus(const topology::NodeTopology& topology) {
+  switch (topology.sharing) {
+    case topology::SharingMode::kTimeSlicing:
+    case topology::SharingMode::kMps:
+    case topology::SharingMode::kMigSingle:
+      return false;
+    case topology::SharingMode::kUnknown:
+    case topology::SharingMode::kExclusive:
+    case topology::SharingMode::kMigMixed:
+      break;
+  }
+  return true;
+}
+
+}  // namespace
+
+void NodeState::recount() {
+  used.clear();
+  for (const Holder& holder : holders) {
+    for (const auto& [name, amount] : holder.resources)
+      used[name] += amount;
+  }
+  free_gpu_mask.reset();
+  if (!topology || topology->gpus.empty() || topology->gpus.size() > kMaskBits ||
+      !hands_out_whole_gpus(*topology)) {
+    return;
+  }
+  if (const auto held = held_gpus(*topology, holders)) {
+    free_gpu_mask = usable_gpus(*topology) & ~*held;
+  }
+}
+
+std::optional<std::int64_t> NodeState::free(std::string_view resource) const {
+  const auto has = node->allocatable.find(resource);
+  if (has == node->allocatable.end()) return std::nullopt;
+  const auto taken = used.find(resource);
+  const std::int64_t left = taken == used.end() ? 0 : taken->second.value();
+  // Both come from quantities of either sign, so the difference may leave 64 bits.
+  std::int64_t result = 0;
+  if (__builtin_sub_overflow(has->second.value(), left, &result)) return 0;
+  return std::max<std::int64_t>(0, result);
+}
+
+std::vector<std::uint32_t> NodeState::free_gpus() const {
+  std::vector<std::uint32_t> positions;
+  for (std::uint64_t mask = free_gpu_mask.value_or(0); mask != 0; mask &= mask - 1) {
+    positions.push_back(static_cast<std::uint32_t>(std::countr_zero(mask)));
+  }
+  return positions;
+}
+
+bool has_accelerators(const NodeState& node) {
+  return std::any_of(node.node->capacity.begin(), node.node->capacity.end(), [](const auto& entry) {
+    return entry.second.sign() > 0 && kube::is_accelerator(entry.first);
+  });
+}
+
+std::optional<NodeIndex> Snapshot::find(std::string_view name) const {
+  if (!by_name_) return std::nullopt;
+  const auto found = by_name_->find(name);
+  if (found == by_name_->end()) return std::nullopt;
+  return NodeIndex{found->second};
+}
+
+const std::vector<NodeIndex>& Snapshot::bound_members(std::string_view gang_key) const {
+  static const std::vector<NodeIndex> kNone;
+  const auto& part = gangs_[gang_part(gang_key)];
+  if (!part) return kNone;
+  const auto found = part->find(gang_key);
+  return found == part->end() ? kNone : found->second;
+}
+
+}  // namespace rankward::placement

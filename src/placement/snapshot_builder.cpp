@@ -1,0 +1,279 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "annotations.hpp"
+#include "machine_key.hpp"
+#include "rankward/kube/scheduling.hpp"
+#include "rankward/placement/snapshot.hpp"
+
+namespace rankward::placement {
+
+namespace {
+
+// More than any node has; what is longer is no such annotation.
+constexpr std::int32_t kMaxGpuIndex = 1023;
+constexpr std::size_t kMaxAssignedText = 1024;
+
+// "0,1,5". Nothing usable in it: empty, which is "not known".
+std::vector<std::uint32_t> assigned_gpus(const kube::StringMap& annotations) {
+  const std::string* text = kube::find(annotations, kAssignedGpusKey);
+  if (text == nullptr || text->size() > kMaxAssignedText) return {};
+  std::vector<std::uint32_t> indexes;
+  std::string_view rest = *text;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const auto index = small_number(rest.substr(0, comma), kMaxGpuIndex);
+    if (!index) return {};
+    indexes.push_back(static_cast<std::uint32_t>(*index));
+    if (comma == std::string_view::npos) return indexes;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+std::int64_t gpus_of(const kube::ResourceList& resources) {
+  std::int64_t sum = 0;
+  for (const auto& [name, amount] : resources) {
+    switch (kube::device_kind(name)) {
+      case kube::DeviceKind::kWholeGpu:
+      case kube::DeviceKind::kMigSlice:
+      case kube::DeviceKind::kSharedSlice:
+        if (__builtin_add_overflow(sum, amount.value(), &sum)) return INT64_MAX;
+        break;
+      case kube::DeviceKind::kNone:
+      case kube::DeviceKind::kFraction:
+      case kube::DeviceKind::kDraClass:
+        break;
+    }
+  }
+  return sum;
+}
+
+Holder holder_of(const kube::Pod& pod, std::string key) {
+  Holder holder;
+  holder.uid = std::move(key);
+  holder.pod = pod.metadata.full_name();
+  holder.resources = kube::effective_requests(pod.spec);
+  holder.resources.insert_or_assign("pods", kube::Quantity(1));
+  holder.gpus = gpus_of(holder.resources);
+  // A bound pod whose annotations are not in our form still holds its devices: it has only not said
+  // anything that we can read.
+  if (auto memory = read_bytes(pod.metadata.annotations, kGpuMemoryKey)) {
+    holder.declared_memory = *memory;
+  }
+  if (holder.gpus > 0) holder.gpu_indexes = assigned_gpus(pod.metadata.annotations);
+  if (auto gang = gang_of(pod); gang && *gang && !pod.metadata.deleting) {
+    holder.gang_key = (*gang)->key;
+    holder.rank = (*gang)->rank;
+  }
+  return holder;
+}
+
+}  // namespace
+
+struct SnapshotBuilder::State {
+  struct Entry {
+    std::shared_ptr<const kube::Node> node;  // null: only its pods have been seen
+    std::shared_ptr<const topology::NodeTopology> topology;
+    std::shared_ptr<const topology::NodeTopology> machine;
+    std::map<std::string, Holder, std::less<>> holders;  // by UID
+    std::uint32_t index = 0;                             // in the last Snapshot, if it was there
+    bool changed = false;
+  };
+  using Entries = std::map<std::string, Entry, std::less<>>;
+
+  Entries entries;                                              // by node name
+  std::map<std::string, std::string, std::less<>> node_of_pod;  // UID -> node name
+  std::map<std::string, std::map<std::string, std::uint32_t>, std::less<>> gangs;  // -> node, pods
+  std::vector<std::string> changed;  // names of entries with `changed` set
+  std::set<std::string, std::less<>> changed_gangs;
+  bool nodes_changed = true;  // a node has come or gone, so indexes move
+  TopologyPool pool;
+  std::shared_ptr<const Snapshot> last = std::make_shared<Snapshot>();
+
+  void mark(const std::string& name, Entry& entry) {
+    if (entry.changed) return;
+    entry.changed = true;
+    changed.push_back(name);
+  }
+
+  void count_member(const std::string& node, const Holder& holder, bool comes) {
+    if (holder.gang_key.empty()) return;
+    changed_gangs.insert(holder.gang_key);
+    auto& members = gangs[holder.gang_key];
+    std::uint32_t& count = members[node];
+    comes ? ++count : --count;
+    if (count == 0) members.erase(node);
+    if (members.empty()) gangs.erase(holder.gang_key);
+  }
+
+  void drop_holder(std::string_view uid) {
+    const auto place = node_of_pod.find(uid);
+    if (place == node_of_pod.end()) return;
+    const auto entry = entries.find(place->second);
+    const auto holder = entry->second.holders.find(uid);
+    count_member(entry->first, holder->second, false);
+    entry->second.holders.erase(holder);
+    mark(entry->first, entry->second);
+    node_of_pod.erase(place);
+  }
+
+  static std::shared_ptr<const NodeState> state_of(const Entry& entry) {
+    auto state = std::make_shared<NodeState>();
+    state->node = entry.node;
+    state->topology = entry.topology;
+    state->machine = entry.machine;
+    state->holders.reserve(entry.holders.size());
+    for (const auto& [uid, holder] : entry.holders)
+      state->holders.push_back(holder);
+    state->recount();
+    return state;
+  }
+
+  // Names, indexes and gangs anew; what each node is made of is still shared.
+  void number_nodes(Snapshot& next) {
+    auto names = std::make_shared<Snapshot::Names>();
+    names->reserve(entries.size());
+    for (auto it = entries.begin(); it != entries.end();) {
+      Entry& entry = it->second;
+      if (!entry.node) {
+        // Kept only as long as pods are said to be there.
+        it = entry.holders.empty() ? entries.erase(it) : std::next(it);
+        continue;
+      }
+      const bool keeps = !entry.changed && entry.index < last->nodes_.size();
+      next.nodes_.push_back(keeps ? last->nodes_[entry.index] : state_of(entry));
+      entry.index = static_cast<std::uint32_t>(next.nodes_.size() - 1);
+      names->emplace(it->first, entry.index);
+      ++it;
+    }
+    next.by_name_ = std::move(names);
+    std::array<std::shared_ptr<Snapshot::Gangs>, Snapshot::kGangParts> parts;
+    for (const auto& [key, members] : gangs) {
+      auto& part = parts[Snapshot::gang_part(key)];
+      if (!part) part = std::make_shared<Snapshot::Gangs>();
+      put_gang(*part, key, *next.by_name_);
+    }
+    std::copy(parts.begin(), parts.end(), next.gangs_.begin());
+  }
+
+  void put_gang(Snapshot::Gangs& part, const std::string& key, const Snapshot::Names& names) const {
+    const auto members = gangs.find(key);
+    if (members == gangs.end()) {
+      part.erase(key);
+      return;
+    }
+    std::vector<NodeIndex> bound;
+    for (const auto& [node, count] : members->second) {
+      const auto index = names.find(node);
+      if (index != names.end()) bound.insert(bound.end(), count, NodeIndex{index->second});
+    }
+    part.insert_or_assign(key, std::move(bound));
+  }
+
+  void share_nodes(Snapshot& next) {
+    next.nodes_ = last->nodes_;
+    next.by_name_ = last->by_name_;
+    next.gangs_ = last->gangs_;
+    for (const std::string& name : changed) {
+      const auto entry = entries.find(name);
+      if (entry != entries.end() && entry->second.node) {
+        next.nodes_[entry->second.index] = state_of(entry->second);
+      }
+    }
+    std::array<std::shared_ptr<Snapshot::Gangs>, Snapshot::kGangParts> copies;
+    for (const std::string& key : changed_gangs) {
+      const std::size_t part = Snapshot::gang_part(key);
+      auto& copy = copies[part];
+      if (!copy) {
+        copy = next.gangs_[part] ? std::make_shared<Snapshot::Gangs>(*next.gangs_[part])
+                                 : std::make_shared<Snapshot::Gangs>();
+        next.gangs_[part] = copy;
+      }
+      put_gang(*copy, key, *next.by_name_);
+    }
+  }
+};
+
+SnapshotBuilder::SnapshotBuilder() : state_(std::make_unique<State>()) {}
+SnapshotBuilder::~SnapshotBuilder() = default;
+SnapshotBuilder::SnapshotBuilder(SnapshotBuilder&&) noexcept = default;
+SnapshotBuilder& SnapshotBuilder::operator=(SnapshotBuilder&&) noexcept = default;
+
+void SnapshotBuilder::put_node(kube::Node node, topology::NodeTopology topology) {
+  const std::string name = node.metadata.name;
+  State::Entry& entry = state_->entries[name];
+  if (!entry.node) state_->nodes_changed = true;
+  entry.node = std::make_shared<const kube::Node>(std::move(node));
+  entry.machine = state_->pool.intern(without_identity(topology));
+  entry.topology = state_->pool.intern(std::move(topology));
+  state_->mark(name, entry);
+}
+
+void SnapshotBuilder::remove_node(std::string_view name) {
+  const auto entry = state_->entries.find(name);
+  if (entry == state_->entries.end() || !entry->second.node) return;
+  entry->second.node.reset();
+  entry->second.topology.reset();
+  entry->second.machine.reset();
+  state_->nodes_changed = true;
+}
+
+void SnapshotBuilder::put_pod(const kube::Pod& pod) {
+  const std::string key = pod.metadata.uid.empty() ? pod.metadata.full_name() : pod.metadata.uid;
+  state_->drop_holder(key);
+  if (pod.spec.node_name.empty() || pod.is_terminal()) return;
+  State::Entry& entry = state_->entries[pod.spec.node_name];
+  Holder& holder = entry.holders[key];
+  holder = holder_of(pod, key);
+  state_->node_of_pod[key] = pod.spec.node_name;
+  state_->count_member(pod.spec.node_name, holder, true);
+  state_->mark(pod.spec.node_name, entry);
+}
+
+void SnapshotBuilder::remove_pod(std::string_view uid) {
+  state_->drop_holder(uid);
+}
+
+void SnapshotBuilder::clear_nodes() {
+  for (auto& [name, entry] : state_->entries) {
+    entry.node.reset();
+    entry.topology.reset();
+    entry.machine.reset();
+  }
+  state_->nodes_changed = true;
+}
+
+void SnapshotBuilder::clear_pods() {
+  for (auto& [name, entry] : state_->entries) {
+    if (entry.holders.empty()) continue;
+    entry.holders.clear();
+    state_->mark(name, entry);
+  }
+  for (const auto& [key, members] : state_->gangs)
+    state_->changed_gangs.insert(key);
+  state_->gangs.clear();
+  state_->node_of_pod.clear();
+}
+
+std::shared_ptr<const Snapshot> SnapshotBuilder::build() {
+  auto next = std::make_shared<Snapshot>();
+  next->number_ = state_->last->number_ + 1;
+  if (state_->nodes_changed) {
+    state_->number_nodes(*next);
+  } else {
+    state_->share_nodes(*next);
+  }
+  for (const std::string& name : state_->changed) {
+    const auto entry = state_->entries.find(name);
+    if (entry != state_->entries.end()) entry->second.changed = false;
+  }
+  state_->changed.clear();
+  state_->changed_gangs.clear();
+  state_->nodes_changed = false;
+  state_->last = next;
+  return next;
+}
+
+}  // namespace rankward::placement
