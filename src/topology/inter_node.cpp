@@ -94,7 +94,10 @@ class Paths {
 
  private:
   // Of an unknown GPU the port's own rate is all that is said.
-  [[nodiscard]] double pcie() const { return model_ != nullptr ? model_->pcie->value : kUnlimited; }
+  [[nodiscard]] double pcie() const {
+    if (model_ == nullptr) return kUnlimited;
+    return model_->pcie->value;
+  }
 
   const NodeTopology& node_;
   const GpuModel* model_;

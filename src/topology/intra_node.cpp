@@ -136,6 +136,9 @@ Bottleneck intra_node(const NodeTopology& node, std::span<const std::uint32_t> g
   }
   if (!has_matrix(node)) return without_matrix(node, links);
 
+  if (is_switched(node) && set.back() < node.gpus.size()) {
+    return {{links.nvlink(node.nvlink_count(0, 1))}, "NVSwitch", {constant::kNvLinkStep.value}};
+  }
   const std::size_t n = set.size();
   std::vector<double> bandwidths(n * n, std::numeric_limits<double>::infinity());
   for (std::size_t a = 0; a < n; ++a) {
@@ -149,9 +152,6 @@ Bottleneck intra_node(const NodeTopology& node, std::span<const std::uint32_t> g
     }
   }
   const Ring ring = best_ring(bandwidths, n);
-  if (is_switched(node) && set.back() < node.gpus.size()) {
-    return {{ring.bandwidth}, "NVSwitch", {constant::kNvLinkStep.value}};
-  }
   Bottleneck result{{ring.bandwidth}, "", {constant::kNvLinkStep.value}};
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint32_t a = ring.order[i];

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "product_words.hpp"
 #include "rankward/topology/sources.hpp"
 
 namespace rankward::topology {
@@ -10,6 +11,11 @@ namespace {
 template <class T>
 void fill(T& known, const T& from) {
   if (known == T{}) known = from;
+}
+
+template <class T>
+void fill(std::optional<T>& known, const std::optional<T>& from) {
+  if (!known) known = from;
 }
 
 const MigProfile* find_profile(const std::vector<MigProfile>& profiles, std::string_view name) {
@@ -79,7 +85,7 @@ NodeTopology merge(NodeTopology report, const NodeTopology& labels) {
   const bool memory_is_of_card =
       labels.sharing != SharingMode::kMigSingle && labels.sharing != SharingMode::kUnknown;
   for (Gpu& gpu : report.gpus) {
-    const bool same_model = gpu.model.empty() || gpu.model == labels.product;
+    const bool same_model = gpu.model.empty() || same_product(gpu.model, labels.product);
     if (gpu.model.empty()) gpu.model = labels.product;
     if (!gpu.memory && memory_is_of_card && same_model) gpu.memory = labels.gpu_memory;
     for (MigProfile& slice : gpu.mig) {

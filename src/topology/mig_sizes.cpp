@@ -92,8 +92,9 @@ std::string_view without_attributes(std::string_view profile) {
 
 std::optional<Bytes> measured_slice_memory(std::string_view product, std::string_view profile) {
   profile = without_attributes(profile);
+  const ProductWords words(product);
   for (const Model& model : kModels) {
-    if (!has_words(product, model.words)) continue;
+    if (!words.has(model.words)) continue;
     for (const Slice& slice : model.slices) {
       if (slice.profile == profile) return Bytes{slice.mebibytes * kMebibyte};
     }

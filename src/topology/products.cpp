@@ -1,8 +1,6 @@
 #include "products.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "product_words.hpp"
 
@@ -88,32 +86,12 @@ const std::array kRows{
     Row{{"T4"}, {nullptr, 0, kPerhapsBridged, &constant::kPcieGen3, &constant::kCpuLinkBroadwell}},
 };
 
-bool same_letters(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::toupper(x) == std::toupper(y);
-  });
-}
-
-bool has_word(std::string_view product, std::string_view word) {
-  while (!product.empty()) {
-    const std::size_t end = std::min(product.find_first_of("- _"), product.size());
-    if (same_letters(product.substr(0, end), word)) return true;
-    product.remove_prefix(std::min(end + 1, product.size()));
-  }
-  return false;
-}
-
 }  // namespace
 
-bool has_words(std::string_view product, std::span<const std::string_view> words) {
-  return std::all_of(words.begin(), words.end(), [product](std::string_view word) {
-    return word.empty() || has_word(product, word);
-  });
-}
-
 const GpuModel* gpu_model(std::string_view product) {
+  const ProductWords words(product);
   for (const Row& row : kRows) {
-    if (has_words(product, row.words)) return &row.model;
+    if (words.has(row.words)) return &row.model;
   }
   return nullptr;
 }

@@ -81,8 +81,9 @@ Ring greedy_ring(std::span<const double> links, std::size_t n) {
 }  // namespace
 
 Ring best_ring(std::span<const double> links, std::size_t n) {
-  if (n > kExactRing) return greedy_ring(links, n);
+  if (n < 2) return {std::numeric_limits<double>::infinity(), {}};
   if (n == 2) return {links[1], {0, 1}};
+  if (n > kExactRing) return greedy_ring(links, n);
   std::vector<double> steps;
   for (std::size_t a = 0; a < n; ++a) {
     for (std::size_t b = a + 1; b < n; ++b)

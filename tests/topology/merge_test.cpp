@@ -115,6 +115,7 @@ TEST(Merge, PrefersMeasuredSliceMemoryOverTheTable) {
 
 TEST(Merge, SpeaksForNoOtherModelThanGfdDescribes) {
   NodeTopology report = report_of_two();
+  report.gpus[0].model = "NVIDIA A100-SXM4-40GB";
   report.gpus[1].model = "NVIDIA A30";
   const NodeTopology node = merge(report, labels_of_two());
   EXPECT_EQ(node.gpus[0].memory, Bytes{40960 * kMebibyte});

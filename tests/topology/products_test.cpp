@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+#include <vector>
+
 #include "product_words.hpp"
 #include "rankward/topology/bandwidth.hpp"
 
@@ -24,7 +28,23 @@ TEST(ProductWords, MatchWholeWordsInGfdAndNvmlForm) {
       {"", {"A100"}, false},
   };
   for (const auto& c : cases)
-    EXPECT_EQ(has_words(c.product, c.words), c.match) << c.product;
+    EXPECT_EQ(ProductWords(c.product).has(c.words), c.match) << c.product;
+}
+
+TEST(ProductWords, BoundTheWordsOfAnyName) {
+  const std::string endless(100000, '-');
+  EXPECT_FALSE(ProductWords(endless).has(std::array<std::string_view, 1>{"A100"}));
+  std::string many;
+  for (int i = 0; i < 1000; ++i)
+    many += "x-";
+  EXPECT_TRUE(ProductWords(many).has(std::array<std::string_view, 1>{"X"}));
+}
+
+TEST(ProductWords, TellTheSameProductInTwoForms) {
+  EXPECT_TRUE(same_product("NVIDIA A100-SXM4-80GB", "NVIDIA-A100-SXM4-80GB"));
+  EXPECT_TRUE(same_product("NVIDIA A100 80GB PCIe", "NVIDIA-A100-80GB-PCIe"));
+  EXPECT_FALSE(same_product("NVIDIA A100-SXM4-80GB", "NVIDIA-A100-SXM4-40GB"));
+  EXPECT_FALSE(same_product("NVIDIA H200", "NVIDIA-H200-NVL"));
 }
 
 TEST(GpuModels, GiveNvLinkBandwidthOfOneGpuAsNcclModelsIt) {

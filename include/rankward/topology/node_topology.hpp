@@ -85,9 +85,11 @@ struct Nic {
 // Where the node hangs. Domains are nearest first (leaf, spine, core); an empty string is "not
 // known".
 struct FabricPosition {
-  std::string clique;  // nvidia.com/gpu.clique, compared whole: <cluster UUID>.<clique id>
+  // nvidia.com/gpu.clique, compared whole: <cluster UUID>.<clique id>. "" where none is known, also
+  // where the cluster UUID is all zeros, as NVML reports it off a multi-node fabric.
+  std::string clique;
   std::vector<std::string> domains;
-  std::vector<std::string> keys;  // the label key that each domain was read from
+  std::vector<std::string> keys;  // the label key of each domain, of the unknown ones too
 };
 
 // Where a fact came from; a NodeTopology carries the set.
@@ -111,6 +113,8 @@ struct NodeTopology {
   std::string product;                    // with -SHARED and -MIG-<profile> removed
   std::optional<Bytes> gpu_memory;        // of one device as the plugin hands it out
   std::optional<std::int64_t> replicas;   // 1 none, n sharing, 0 under MIG
+  // How the plain resource name is handed out; kMigMixed where the node offers slices under names
+  // of their own and does not share the rest.
   SharingMode sharing = SharingMode::kUnknown;
   std::string single_profile;  // under MIG single, the one profile
   std::vector<MigProfile> mig_profiles;

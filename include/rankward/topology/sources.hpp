@@ -31,6 +31,7 @@ struct LabelOptions {
   // Values that stand for "not known", such as OCI's no-imds-data.
   std::vector<std::string> placeholders = {"no-imds-data", "unknown", "none", "null"};
 
+  // Topograph (tier-0..7, and its two older forms), GCE without its host level, AWS, OCI.
   static std::vector<FabricScheme> default_fabric_schemes();
 };
 
