@@ -14,6 +14,7 @@ namespace {
 // exactly the vertices of s ends at v. Vertex v is bit v-1, since vertex 0 is in every path.
 std::vector<std::uint32_t> cycle_at_least(std::span<const double> links, std::size_t n,
                                           double least) {
+  if (n < 2) return {};
   std::array<std::uint32_t, kExactRing> next{};  // neighbours of each vertex, as bits
   for (std::size_t a = 0; a < n; ++a) {
     for (std::size_t b = 1; b < n; ++b) {

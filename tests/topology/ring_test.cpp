@@ -71,6 +71,12 @@ TEST(BestRing, NeverGrowsWhenALinkGetsSlower) {
   }
 }
 
+TEST(BestRing, IsUnboundedForOneGpu) {
+  const Ring ring = best_ring(std::vector<double>{1}, 1);
+  EXPECT_GT(ring.bandwidth, 1e300);
+  EXPECT_TRUE(ring.order.empty());
+}
+
 TEST(BestRing, IsExactForSixteen) {
   // A ring of fast links hidden under a shuffle of 16 GPUs.
   constexpr std::size_t kN = 16;
