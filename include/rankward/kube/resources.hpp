@@ -38,14 +38,18 @@ enum class DeviceKind : std::uint8_t {
   kDraClass,     // deviceclass.resource.kubernetes.io/NAME
 };
 
-// Anchored: nvidia.com/mig-x is a MIG slice only where x is a profile name.
+// Anchored: nvidia.com/mig-x is a MIG slice only where x is a profile name. One partition of an AMD
+// GPU (amd.com/cpx_nps4) is a whole GPU to software and here; gpu.intel.com/*_monitoring is kNone.
 [[nodiscard]] DeviceKind device_kind(std::string_view resource_name);
 // True for every kind but kNone.
 [[nodiscard]] bool is_accelerator(std::string_view resource_name);
 // "1g.10gb" of "nvidia.com/mig-1g.10gb" and of "nvidia.com/mig-1g.10gb.shared"; nothing for other
 // names.
 [[nodiscard]] std::optional<std::string_view> mig_profile(std::string_view resource_name);
-// rdma/*, nvidia.com/hostdev, vpc.amazonaws.com/efa, and SR-IOV resources of the known prefixes.
+// rdma/*, nvidia.com/hostdev, vpc.amazonaws.com/efa, koordinator.sh/rdma. SR-IOV plugins let the
+// administrator choose the name, so below intel.com, nvidia.com, mellanox.com and openshift.io a
+// hint decides: rdma, mlnx, mellanox, connectx, roce or infiniband anywhere, ib or hca as a word. A
+// name without a hint ("intel.com/sriov_dpdk") is not taken for RDMA.
 [[nodiscard]] bool is_rdma(std::string_view resource_name);
 // A name with a domain that is not *kubernetes.io: integer, never overcommitted.
 [[nodiscard]] bool is_extended(std::string_view resource_name);

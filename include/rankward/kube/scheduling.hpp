@@ -11,8 +11,10 @@ namespace rankward::kube {
 
 // What the pod holds on its node, for every resource name: max(sum of containers and sidecars, each
 // init container with the sidecars started before it); for each container the request, else the
-// limit. cpu, memory and hugepages: pod-level resources where given, plus overhead. Source:
-// k8s.io/component-helpers/resource (PodRequests), KEP-753, KEP-2837.
+// limit. cpu, memory and hugepages: the pod-level request where given, else, where no container has
+// one, the pod-level limit. Plus overhead. Templates that nobody has defaulted count like the pods
+// that the API server would make of them. Source: k8s.io/component-helpers/resource (PodRequests),
+// KEP-753, KEP-2837.
 [[nodiscard]] ResourceList effective_requests(const PodSpec& spec);
 
 // A container's own request of a resource, else its limit (which Kubernetes copies into the
@@ -29,6 +31,7 @@ namespace rankward::kube {
 [[nodiscard]] std::optional<std::string> failing_selector(const PodSpec& spec, const Node& node);
 
 // The first NoSchedule or NoExecute taint that no toleration covers: `team=b:NoSchedule`.
+// Tolerations with the operators Gt and Lt (alpha since 1.35) cover nothing here.
 [[nodiscard]] std::optional<std::string> untolerated_taint(const PodSpec& spec, const Node& node);
 
 }  // namespace rankward::kube
