@@ -16,7 +16,7 @@ namespace rankward::formats {
 inline constexpr std::size_t kMaxDocumentBytes = std::size_t{64} << 20;
 // Values of one file after its aliases are written out, so that a few lines of YAML cannot ask for
 // gigabytes. A list of 5,000 Nodes has about a million.
-inline constexpr std::size_t kMaxDocumentValues = std::size_t{4} << 20;
+inline constexpr std::size_t kMaxDocumentValues = std::size_t{2} << 20;
 
 // Where the fields of a document stand in their file.
 class LineIndex {
