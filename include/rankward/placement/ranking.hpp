@@ -11,17 +11,20 @@
 namespace rankward::placement {
 
 // Predicted time of one all-reduce over the pod and the gang members already bound (placement.md,
-// "The physics"), and what sets it.
+// "The physics"), and what sets it. The first rank of a gang of known size is priced as if all
+// nodes were like this one; a lone pod that wants RDMA as one of two such pods on two nodes.
 struct Prediction {
-  topology::Seconds seconds;
-  topology::GigabytesPerSecond bandwidth;
+  topology::Seconds seconds;               // 0 where nothing is sent
+  topology::GigabytesPerSecond bandwidth;  // B, phi included; infinite where nothing is sent
   std::string bottleneck;  // "GPU0-mlx5_3 NODE, no GPUDirect"; "one GPU: nothing to send"
-  topology::Transport transport = topology::Transport::kUnknown;
+  topology::Transport transport = topology::Transport::kUnknown;  // between nodes, if it crosses
   std::uint32_t nodes = 1;  // over how many nodes the gang would stand
-  std::uint32_t tier = 0;   // highest fabric tier crossed, 0: none
-  bool topology_known = true;
+  std::uint32_t tier = 0;   // highest fabric tier crossed: 1 the leaf; 0: one node or NVLink clique
+  bool topology_known = true;  // false: the worst link of its kind stands in for what nobody said
 };
 
+// A node that the pod fits on. Where devices or their holders are not known one by one, the worst
+// of the GPU sets that the pod may get.
 [[nodiscard]] Prediction predict(const Request& request, NodeIndex node, const Snapshot& snapshot,
                                  const Options& options);
 
@@ -38,11 +41,17 @@ struct Ranked {
 
 struct Ranking {
   std::vector<Verdict> verdicts;  // one a candidate, in their order
-  std::vector<Ranked> fits;       // best first, ties by node name: the same input, the same order
+  std::vector<Ranked> fits;       // best first
 };
 
-// Greedy towards the members of the same gang that are already bound. Deterministic: the order in
-// which candidates are given does not change the order of `fits`.
+// Greedy towards the members of the same gang that are already bound. Best first: seconds (within
+// 2 % of the least counts as equal), lowest tier towards the gang, known before unknown topology
+// (policy penalise), nodes that hold the pod by our own count, whole-free nodes left whole, fewest
+// devices left over, node name. Deterministic: the order in which candidates are given does not
+// change the order of `fits`.
+//
+// A pod that asks for no device and is in no gang fits everywhere, best on nodes without
+// accelerators: 10 there, 0 elsewhere.
 [[nodiscard]] Ranking rank(const Request& request, const kube::PodSpec& spec,
                            const Snapshot& snapshot, std::span<const Candidate> candidates,
                            const Options& options, Use use);

@@ -1,0 +1,67 @@
+// predict(), with what is worked out once for all candidates of a call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gang_view.hpp"
+#include "node_links.hpp"
+#include "rankward/placement/ranking.hpp"
+
+namespace rankward::placement {
+
+// How many pods of this request the node can host by what is free on it, at least 1: whoever asks
+// has found room for one.
+[[nodiscard]] std::int64_t hosts_pods(const Request& request, const NodeState& node);
+
+class Predictor {
+ public:
+  // All three outlive the Predictor.
+  Predictor(const Request& request, const Snapshot& snapshot, const Options& options);
+
+  // `tier`: the highest that the whole gang will have to cross if it goes there, where the caller
+  // knows that from the other candidates; else what the bound members say.
+  [[nodiscard]] Prediction on(NodeIndex index, std::optional<std::uint32_t> tier = {});
+  // A name without a node: the worst link of each kind.
+  [[nodiscard]] Prediction on_unknown_node();
+
+  [[nodiscard]] const GangView& gang() const { return gang_; }
+
+ private:
+  // The gang as it would stand with the pod on the node.
+  struct Stand {
+    std::int64_t gpus = 1;              // G
+    std::int64_t nodes = 1;             // h
+    std::uint32_t here = 1;             // GPUs to be chosen on this node
+    std::uint32_t tier = 0;             // meaningless where nodes is 1
+    const GangNode* members = nullptr;  // already here
+  };
+  // The slowest of the nodes that members stand on, over NICs and inside one clique.
+  struct Others {
+    double intra = 0;
+    double network = 0;
+    double clique = 0;
+    double step = 0;
+    std::string intra_link;
+    std::string network_link;
+    bool known = true;
+  };
+
+  [[nodiscard]] Stand stand(const NodeState& node, const GangNode* members,
+                            std::optional<std::uint32_t> tier) const;
+  [[nodiscard]] Prediction price(const NodeState& node, const Stand& stand, const Others* others);
+  [[nodiscard]] Others others_than(const GangNode* here);
+  [[nodiscard]] const NodeLinks& links(const NodeState& node, const GangNode* members,
+                                       std::uint32_t count, bool crosses,
+                                       topology::Transport transport);
+
+  const Request& request_;
+  const Snapshot& snapshot_;
+  const Options& options_;
+  GangView gang_;
+  LinkMemo memo_;
+  std::optional<Others> all_others_;  // of every bound member's node
+};
+
+}  // namespace rankward::placement
