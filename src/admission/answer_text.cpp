@@ -1,6 +1,7 @@
 #include "answer_text.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -9,16 +10,19 @@
 namespace rankward::admission {
 namespace {
 
-// The line of one finding; `told` holds the reasons and remedies that an earlier line has given.
+// How much of each finding is told, where there is not room for all of it.
+enum class Detail : std::uint8_t { kAll, kWithoutReason, kBare };
+
+// Reasons and remedies that an earlier line has given.
 using Told = std::set<std::pair<std::string_view, std::string_view>>;
 
-std::string line_of(const Finding& finding, Told& told) {
+std::string line_of(const Finding& finding, Detail detail, Told& told) {
   std::string out = "[";
   out.append(finding.rule).append("] ").append(finding.what);
-  const bool new_why = told.emplace(finding.rule, finding.why).second;
-  const bool new_fix = told.emplace(finding.rule, finding.fix).second;
-  if (new_why) out.append(" ").append(finding.why);
-  if (new_fix) out.append(" Fix: ").append(finding.fix);
+  if (detail == Detail::kAll && told.emplace(finding.rule, finding.why).second)
+    out.append(" ").append(finding.why);
+  if (detail != Detail::kBare && told.emplace(finding.rule, finding.fix).second)
+    out.append(" Fix: ").append(finding.fix);
   return out;
 }
 
@@ -49,29 +53,42 @@ std::vector<std::string> wrapped(std::string_view line, std::size_t width) {
   return out;
 }
 
+struct Lines {
+  std::string text;
+  std::size_t left = 0;  // findings that did not fit
+};
+
+Lines lines_of(std::span<const Finding* const> denying, std::span<const Finding* const> warning,
+               Detail detail) {
+  Lines out;
+  out.left = denying.size() + warning.size();
+  Told told;
+  const auto add = [&](const Finding& finding, std::string_view prefix) {
+    std::string line(out.text.empty() ? "" : "\n");
+    line.append(prefix).append(line_of(finding, detail, told));
+    const std::size_t room = kMessageLength - (out.left == 1 ? 0 : kReserve);
+    if (!out.text.empty() && out.text.size() + line.size() > room) return false;
+    out.text += line;
+    --out.left;
+    return true;
+  };
+  for (const Finding* finding : denying)
+    if (!add(*finding, "")) return out;
+  for (const Finding* finding : warning)
+    if (!add(*finding, "Warning: ")) return out;
+  return out;
+}
+
 }  // namespace
 
 std::string denial_message(std::span<const Finding* const> denying,
                            std::span<const Finding* const> warning) {
-  std::string out;
-  Told told;
-  std::size_t left = denying.size() + warning.size();
-  const auto add = [&](const Finding& finding, std::string_view prefix) {
-    std::string line(prefix);
-    line += line_of(finding, told);
-    const bool is_last = left == 1;
-    const std::size_t room = kMessageLength - (is_last ? 0 : kReserve);
-    if (!out.empty() && out.size() + 1 + line.size() > room) return false;
-    if (!out.empty()) out += '\n';
-    out += line;
-    --left;
-    return true;
-  };
-  for (const Finding* finding : denying)
-    if (!add(*finding, "")) return out + "\n" + more(left);
-  for (const Finding* finding : warning)
-    if (!add(*finding, "Warning: ")) return out + "\n" + more(left);
-  return out;
+  for (const Detail detail : {Detail::kAll, Detail::kWithoutReason}) {
+    const Lines lines = lines_of(denying, warning, detail);
+    if (lines.left == 0) return lines.text;
+  }
+  const Lines lines = lines_of(denying, warning, Detail::kBare);
+  return lines.left == 0 ? lines.text : lines.text + "\n" + more(lines.left);
 }
 
 std::vector<std::string> warning_lines(std::string_view heading,
@@ -94,7 +111,7 @@ std::vector<std::string> warning_lines(std::string_view heading,
   if (findings.empty()) return out;
   if (!heading.empty()) add(heading);
   for (const Finding* finding : findings) {
-    if (!add(line_of(*finding, told))) {
+    if (!add(line_of(*finding, Detail::kAll, told))) {
       out.push_back(more(left));
       return out;
     }

@@ -11,7 +11,8 @@
 namespace rankward::admission {
 
 // A line a finding, the reason and the remedy once for findings that share them; at most
-// kMessageLength characters, what is cut off is counted.
+// kMessageLength characters. Where that is too little the reasons go first, then the remedies, then
+// the last findings, which are counted.
 [[nodiscard]] std::string denial_message(std::span<const Finding* const> denying,
                                          std::span<const Finding* const> warning);
 

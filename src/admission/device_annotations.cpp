@@ -29,10 +29,10 @@ void observe(const PodFacts& pod, Observations& out) {
   for (const auto& [key, value] : pod.subject().metadata.annotations) {
     if (!adds_devices(key)) continue;
     Observation found;
-    found.field = pod.metadata_field(".annotations[" + quoted(key) + "]");
+    found.field = pod.metadata_field(".annotations[" + in_quotes(key) + "]");
     found.subject = key;
     found.value = value;
-    found.what = "annotation " + quoted(key) + " adds devices to a container";
+    found.what = "annotation " + in_quotes(key) + " adds devices to a container";
     found.milder = pod.any_container_asks();
     if (found.milder) found.why = kHonestSidecar;
     found.what += found.milder ? " beside a GPU request." : " without a GPU request.";

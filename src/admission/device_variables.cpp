@@ -72,7 +72,7 @@ Observation observe_variable(const PodFacts& pod, const ContainerFacts& containe
   const bool literal = variable.value_from.empty();
   out.value = literal ? variable.value : "valueFrom." + variable.value_from;
   out.what = container.label + ": " + variable.name;
-  out.what += literal ? "=" + quoted(variable.value) : " from " + quoted(variable.value_from);
+  out.what += literal ? "=" + in_quotes(variable.value) : " from " + in_quotes(variable.value_from);
   return out;
 }
 

@@ -14,7 +14,7 @@ void observe(const PodFacts& pod, Observations& out) {
   found.field = pod.field("runtimeClassName");
   found.subject = "runtimeClassName";
   found.value = name;
-  found.what = "runtimeClassName=" + quoted(name) + " without a GPU request in any container.";
+  found.what = "runtimeClassName=" + in_quotes(name) + " without a GPU request in any container.";
   out.push_back(std::move(found));
 }
 

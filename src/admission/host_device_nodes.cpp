@@ -10,8 +10,8 @@ Observation observe_path(const PodFacts& pod, const HostPathUse& use, std::strin
   if (use.container != nullptr) out.container = use.container->container->name;
   out.subject = pod.spec().volumes[use.volume].name;
   out.value = use.any_below ? use.canonical + "/*" : use.canonical;
-  out.what = use.label + ": hostPath " + quoted(use.written);
-  if (use.container != nullptr) out.what += " of volume " + quoted(out.subject);
+  out.what = use.label + ": hostPath " + in_quotes(use.written);
+  if (use.container != nullptr) out.what += " of volume " + in_quotes(out.subject);
   if (use.any_below) {
     out.what += " with a subPathExpr can reach ";
   } else {
@@ -41,8 +41,9 @@ const Rule kHostDeviceNodes{
      .title = "a device node of an accelerator or RDMA card as a hostPath",
      .default_mode = Mode::kEnforce,
      .milder_mode = Mode::kEnforce,
-     .why = "No scheduler counts a device that comes this way, so another pod may hold it too; and "
-            "unless the container is privileged it cannot even open the device.",
+     .why =
+         "No scheduler counts a device that comes this way, and an unprivileged container cannot "
+         "even open it.",
      .fix = "set resources.limits to the device plugin's resource, such as \"nvidia.com/gpu\", and "
             "drop the volume."},
     observe};

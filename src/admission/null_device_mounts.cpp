@@ -24,7 +24,7 @@ void observe(const PodFacts& pod, Observations& out) {
       if (!can_be_null_device(use) || !selects_devices(use.mount->mount_path)) continue;
       Observation found = observe_path(pod, use, {});
       found.value = use.mount->mount_path;
-      found.what = use.label + ": /dev/null mounted at " + quoted(use.mount->mount_path) +
+      found.what = use.label + ": /dev/null mounted at " + in_quotes(use.mount->mount_path) +
                    " tells the NVIDIA runtime which GPUs to hand over.";
       out.push_back(std::move(found));
     }

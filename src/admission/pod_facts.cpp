@@ -18,7 +18,7 @@ std::string indexed(std::string_view list, std::size_t index) {
 }
 
 std::string labelled(std::string out, std::string_view name) {
-  if (!name.empty()) out.append(" ").append(quoted(name));
+  if (!name.empty()) out.append(" ").append(in_quotes(name));
   return out;
 }
 

@@ -36,12 +36,12 @@ std::string rule_ids() {
 }
 
 Error unknown_rule(std::string_view written) {
-  return Error::invalid("unknown rule " + quoted(written) + "; must be one of " + rule_ids());
+  return Error::invalid("unknown rule " + in_quotes(written) + "; must be one of " + rule_ids());
 }
 
 Result<Mode> parse_mode(const std::string& written) {
   if (const auto mode = mode_from_string(written)) return *mode;
-  return Error::invalid("unknown mode " + quoted(written) + "; must be one of " +
+  return Error::invalid("unknown mode " + in_quotes(written) + "; must be one of " +
                         listed(mode_names(), [](std::string_view name) { return name; }));
 }
 
@@ -91,7 +91,7 @@ Result<Policy> Policy::make(PolicyOptions options) {
   if (auto added = policy.add_presets(); !added) return std::move(added.error());
   const std::string& workloads = policy.options_.workloads;
   if (workloads != "warn" && workloads != "deny")
-    return Error::invalid("unknown value " + quoted(workloads) + "; must be one of warn, deny")
+    return Error::invalid("unknown value " + in_quotes(workloads) + "; must be one of warn, deny")
         .at_field("workloads");
   policy.denies_workloads_ = workloads == "deny";
   return policy;
@@ -136,7 +136,7 @@ Result<void> Policy::add_presets() {
       return candidate.name == option.name;
     });
     if (preset == known.end())
-      return Error::invalid("unknown preset " + quoted(option.name) + "; must be one of " +
+      return Error::invalid("unknown preset " + in_quotes(option.name) + "; must be one of " +
                             listed(known, [](const Preset& p) { return p.name; }))
           .at_field(element("presets", i, "name"));
     Exemption exemption;

@@ -12,7 +12,7 @@ void observe(const PodFacts& pod, Observations& out) {
   found.field = pod.field("nodeName");
   found.subject = "nodeName";
   found.value = node;
-  found.what = "nodeName=" + quoted(node) + " on a pod that uses GPUs skips the scheduler.";
+  found.what = "nodeName=" + in_quotes(node) + " on a pod that uses GPUs skips the scheduler.";
   out.push_back(std::move(found));
 }
 

@@ -2,7 +2,7 @@
 
 namespace rankward::admission {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   const std::string_view kept = text.substr(0, kPrintedLength);
   std::string out = "\"";

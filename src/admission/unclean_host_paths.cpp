@@ -22,8 +22,8 @@ void observe(const PodFacts& pod, Observations& out) {
     if (!use.unclean || !matters(use)) continue;
     Observation found = observe_path(pod, use, {});
     found.value = use.written;
-    found.what = use.label + ": hostPath " + quoted(use.written) + " is another way to write " +
-                 quoted(use.canonical) + ".";
+    found.what = use.label + ": hostPath " + in_quotes(use.written) + " is another way to write " +
+                 in_quotes(use.canonical) + ".";
     out.push_back(std::move(found));
   }
 }
