@@ -29,7 +29,7 @@ void observe(const PodFacts& pod, Observations& out) {
   for (const auto& [key, value] : pod.subject().metadata.annotations) {
     if (!adds_devices(key)) continue;
     Observation found;
-    found.field = pod.metadata_field(".annotations[" + in_quotes(key) + "]");
+    found.field = pod.metadata_field(".annotations[" + in_quotes(key, key.size()) + "]");
     found.subject = key;
     found.value = value;
     found.what = "annotation " + in_quotes(key) + " adds devices to a container";

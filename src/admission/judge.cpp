@@ -27,9 +27,11 @@ std::string_view reason_to_skip(const Policy& policy, const Review& review,
   return {};
 }
 
+// A template has no scheduler that could have set its nodeName, however old it is.
 Subject as_seen_now(const Subject& subject, Operation operation) {
   Subject out = subject;
-  if (operation == Operation::kUpdate && subject.workload_kind.empty()) out.stands = true;
+  const bool is_pod = subject.workload_kind.empty();
+  out.stands = is_pod && (subject.stands || operation == Operation::kUpdate);
   return out;
 }
 

@@ -2,9 +2,9 @@
 
 namespace rankward::admission {
 
-std::string in_quotes(std::string_view text) {
+std::string in_quotes(std::string_view text, std::size_t limit) {
   constexpr std::string_view kHex = "0123456789abcdef";
-  const std::string_view kept = text.substr(0, kPrintedLength);
+  const std::string_view kept = text.substr(0, limit);
   std::string out = "\"";
   for (const char c : kept) {
     const auto byte = static_cast<unsigned char>(c);

@@ -27,6 +27,13 @@ TEST(GpuRuntimeClass, NeedsARequestInSomeContainer) {
             (Verdicts{"enforce RT-01"}));
 }
 
+TEST(DeviceAnnotation, FieldHasTheWholeKey) {
+  const std::string key = "cdi.k8s.io/" + std::string(200, 'x');
+  const Judgement judgement = judge_create(TestPod().with(container()).annotated(key, "x"));
+  EXPECT_EQ(judgement.findings.at(0).field, "metadata.annotations[\"" + key + "\"]");
+  EXPECT_THAT(judgement.message, Not(HasSubstr(key)));
+}
+
 TEST(GpuRuntimeClass, LeavesOtherClassesAlone) {
   for (const char* name : {"gvisor", "kata-qemu", "runc", "nvidia2", ""})
     EXPECT_EQ(verdicts(TestPod().with(container()).of_class(name)), Verdicts{}) << name;
@@ -157,6 +164,24 @@ TEST(NodeName, IsTheSchedulersOnAPodThatStands) {
   EXPECT_EQ(verdicts(judge_update(old, now)), Verdicts{});
   TestPod unbound = TestPod().with(asking(container()));
   EXPECT_EQ(verdicts(judge_update(unbound, now)), Verdicts{});
+}
+
+TEST(NodeName, ThatATemplateHadBeforeIsNotNew) {
+  const TestPod pod = TestPod().with(asking(container())).on("gpu-a");
+  for (const bool stands : {false, true}) {
+    Review review;
+    review.operation = Operation::kUpdate;
+    review.subjects.push_back(pod.template_of("Deployment"));
+    review.old_subjects.push_back(pod.template_of("Deployment"));
+    review.old_subjects[0].stands = stands;
+    EXPECT_EQ(verdicts(judge(Policy(), review, kNow)), Verdicts{});
+  }
+  Review review;
+  review.operation = Operation::kUpdate;
+  const TestPod before = TestPod().with(asking(container()));
+  review.subjects.push_back(pod.template_of("Deployment"));
+  review.old_subjects.push_back(before.template_of("Deployment"));
+  EXPECT_EQ(verdicts(judge(Policy(), review, kNow)), (Verdicts{"enforce SCH-01"}));
 }
 
 TEST(NodeName, InATemplateIsAFinding) {
