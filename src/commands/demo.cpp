@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -13,6 +14,7 @@
 #include "demo_drawing.hpp"
 #include "rankward/cluster/inventory.hpp"
 #include "rankward/formats/objects.hpp"
+#include "rankward/kube/scheduling.hpp"
 #include "rankward/net/certificates.hpp"
 #include "rankward/placement/ranking.hpp"
 #include "rankward/record/log.hpp"
