@@ -47,6 +47,7 @@ class NodeListReader {
   }
 
   bool name(std::string_view& out) {
+    if (cursor_.plain_string(out)) return true;
     std::string scratch;
     if (!cursor_.string(out, scratch)) return false;
     if (out.data() == scratch.data()) out = decoded_.emplace_back(std::move(scratch));

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <charconv>
 
+#include "json_text.hpp"
 #include "rankward/formats/extender.hpp"
 #include "rankward/formats/json_writer.hpp"
 
@@ -39,10 +41,37 @@ void append_rejected(std::string_view key, std::span<const RejectedNode> nodes, 
   out.push_back('}');
 }
 
-void append_integer(std::int64_t number, std::string& out) {
-  char digits[24];
-  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
-  if (error == std::errc()) out.append(digits, end);
+constexpr std::string_view kHost = "{\"Host\":\"";
+constexpr std::string_view kScore = "\",\"Score\":";
+constexpr std::size_t kMaxDigits = 20;  // of an int64, with its sign
+
+bool all_plain(std::span<const std::string_view> names) {
+  return std::all_of(names.begin(), names.end(),
+                     [](std::string_view name) { return plain_prefix(name) == name.size(); });
+}
+
+// Names as Kubernetes has them need no escapes: one growth of `out`, then only copies.
+void write_plain_priorities(std::span<const std::string_view> names,
+                            std::span<const std::int64_t> scores, std::string& out) {
+  const std::size_t start = out.size();
+  std::size_t bound = start + 2;
+  for (const std::string_view name : names) {
+    bound += kHost.size() + name.size() + kScore.size() + kMaxDigits + 2;
+  }
+  out.resize(bound);
+  char* to = out.data() + start;
+  char* const end = out.data() + bound;
+  *to++ = '[';
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i != 0) *to++ = ',';
+    to += kHost.copy(to, kHost.size());
+    to += names[i].copy(to, names[i].size());
+    to += kScore.copy(to, kScore.size());
+    to = std::to_chars(to, end, scores[i]).ptr;
+    *to++ = '}';
+  }
+  *to++ = ']';
+  out.resize(static_cast<std::size_t>(to - out.data()));
 }
 
 // An array, each entry in the words of `append`.
@@ -87,16 +116,16 @@ void write_filter_result(const FilterResult& result, std::string& out) {
 void write_host_priorities(std::span<const std::string_view> names,
                            std::span<const std::int64_t> scores, std::string& out) {
   const std::size_t count = std::min(names.size(), scores.size());
-  out.reserve(out.size() + text_size(names.first(count)) + 2);
-  out.push_back('[');
-  for (std::size_t i = 0; i < count; ++i) {
-    out += i == 0 ? "{\"Host\":" : ",{\"Host\":";
-    append_json_string(out, names[i]);
-    out += ",\"Score\":";
-    append_integer(scores[i], out);
-    out.push_back('}');
+  if (all_plain(names.first(count))) {
+    write_plain_priorities(names.first(count), scores, out);
+    return;
   }
-  out.push_back(']');
+  JsonWriter writer(out);
+  writer.begin_array();
+  for (std::size_t i = 0; i < count; ++i) {
+    writer.begin_object().member("Host", names[i]).member("Score", scores[i]).end_object();
+  }
+  writer.end_array();
 }
 
 void write_preemption_result(std::span<const PreemptionCandidate> candidates, std::string& out) {

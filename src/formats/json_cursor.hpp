@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "json_text.hpp"
 #include "rankward/formats/objects.hpp"
 #include "rankward/result.hpp"
 
@@ -72,6 +73,17 @@ class Cursor {
   bool boolean(bool& out);
   // The literal as written.
   bool number(std::string_view& out);
+  // Takes a string of printable ASCII without escapes, if that is what comes next without a blank
+  // before it. Long lists of names are nothing else.
+  bool plain_string(std::string_view& out) {
+    if (at_ >= text_.size() || text_[at_] != '"') return false;
+    const std::string_view rest = text_.substr(at_ + 1);
+    const std::size_t length = plain_prefix(rest);
+    if (length == rest.size() || rest[length] != '"') return false;
+    out = rest.substr(0, length);
+    at_ += length + 2;
+    return true;
+  }
   // A view into the text, or into `scratch` where the string has escapes.
   bool string(std::string_view& out, std::string& scratch);
   // Passes over one value of any kind.

@@ -19,6 +19,15 @@ void append_number(std::string& out, T number) {
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
+  // Nearly every text needs no escape and is put in one step.
+  if (plain_prefix(text) == text.size()) {
+    const std::size_t start = out.size();
+    out.resize(start + text.size() + 2);
+    out[start] = '"';
+    text.copy(out.data() + start + 1, text.size());
+    out.back() = '"';
+    return;
+  }
   constexpr std::string_view kHex = "0123456789abcdef";
   out.push_back('"');
   while (true) {

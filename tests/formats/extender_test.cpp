@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "rankward/formats/objects.hpp"
 
 namespace rankward::formats {
@@ -167,6 +169,19 @@ TEST(HostPriorities, are_a_bare_array) {
   out.clear();
   write_host_priorities({}, {}, out);
   EXPECT_EQ(out, "[]");
+}
+
+TEST(HostPriorities, write_any_name_and_any_score) {
+  const std::string_view names[] = {"a\"b", "c"};
+  const std::int64_t scores[] = {std::numeric_limits<std::int64_t>::min(),
+                                 std::numeric_limits<std::int64_t>::max()};
+  std::string out = "kept:";
+  write_host_priorities(names, scores, out);
+  EXPECT_EQ(out, R"(kept:[{"Host":"a\"b","Score":-9223372036854775808},)"
+                 R"({"Host":"c","Score":9223372036854775807}])");
+  out.clear();
+  write_host_priorities(std::span(names).last(1), scores, out);
+  EXPECT_EQ(out, R"([{"Host":"c","Score":-9223372036854775808}])");
 }
 
 TEST(HostPriorities, take_no_memory_in_a_string_that_was_used_before) {
