@@ -251,7 +251,7 @@ Result<ApiServer> from_kubeconfig(const std::string& path, std::string_view cont
   auto server = KubeconfigReader(folder_of(path)).read(root, context);
   if (server) return server;
   Error error = server.error();
-  if (const auto line = document.line_of(error.field())) error = std::move(error).at_line(*line);
+  if (const auto line = document.line_of(error.field())) std::move(error).at_line(*line);
   return std::move(error).in(path);
 }
 

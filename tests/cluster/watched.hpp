@@ -1,0 +1,91 @@
+// A watcher on a fake API server, and waiting for what it shall come to.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fake_api_server.hpp"
+#include "objects.hpp"
+#include "rankward/cluster/inventory.hpp"
+#include "rankward/cluster/watcher.hpp"
+
+namespace rankward::cluster {
+
+// True as soon as it is; false after ten seconds.
+inline bool eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+// client-go's times, made short.
+inline WatcherOptions quick_options() {
+  WatcherOptions options;
+  options.timing.least_backoff = std::chrono::milliseconds(2);
+  options.timing.longest_backoff = std::chrono::milliseconds(20);
+  options.timing.publish_interval = std::chrono::milliseconds(1);
+  options.timing.list_timeout = std::chrono::seconds(5);
+  options.timing.watch_silence = std::chrono::seconds(20);
+  options.page_size = 2;
+  options.random = [] { return 0.5; };
+  return options;
+}
+
+class Watched {
+ public:
+  Watched() = default;
+
+  void start(WatcherOptions options = quick_options(), ClusterWatcher::Publish publish = {}) {
+    options.on_event = [this](const WatchEvent& event) {
+      const std::lock_guard lock(mutex_);
+      events_.push_back(std::string(event.resource) + " " + std::string(event.object) + ": " +
+                        std::string(event.message) + ": " + event.error);
+    };
+    watcher_ = ClusterWatcher::start(address_ ? *address_ : server_.address(), std::move(options),
+                                     std::move(publish));
+  }
+  // Whether both watches run and the Snapshot is what an undisturbed client would have.
+  bool settles() {
+    const bool good = eventually([this] {
+      return watcher_->synced() && server_.open_watches("nodes") == 1 &&
+             server_.open_watches("pods") == 1 && describe(*watcher_->current()) == expected();
+    });
+    // Whatever comes late must not change it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return good && describe(*watcher_->current()) == expected();
+  }
+  [[nodiscard]] std::string expected() const {
+    return describe(*InventorySource(server_.nodes(), server_.pods()).current());
+  }
+  void put_node(const std::string& name, int gpus, const std::string& annotations = "") {
+    server_.put("nodes", name, node_json(name, gpus, annotations));
+  }
+  void put_pod(const std::string& name, const std::string& uid, const std::string& node, int gpus) {
+    server_.put("pods", name, pod_json(name, uid, node, gpus));
+  }
+  [[nodiscard]] std::vector<std::string> events() const {
+    const std::lock_guard lock(mutex_);
+    return events_;
+  }
+
+  FakeApiServer server_;
+  std::optional<ApiServer> address_;  // where it differs from the server's own
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> events_;
+
+ public:
+  std::unique_ptr<ClusterWatcher> watcher_;  // last: its threads use all of the above
+};
+
+}  // namespace rankward::cluster
