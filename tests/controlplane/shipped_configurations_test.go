@@ -3,7 +3,6 @@ package controlplane
 import (
 	"net/http"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -76,12 +75,5 @@ func TestSchedulerConfigurationNamesWhatRankwardManages(t *testing.T) {
 	}
 }
 
-// manages follows a trailing * as a prefix.
-func manages(list map[string]bool, name string) bool {
-	for entry := range list {
-		if prefix, open := strings.CutSuffix(entry, "*"); entry == name || open && strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
-}
+// manages: an empty list takes every pod.
+func manages(list map[string]bool, name string) bool { return len(list) == 0 || list[name] }

@@ -278,9 +278,9 @@ func (cp *ControlPlane) LogTails() string {
 	return cp.logTails(func(*Process) bool { return true })
 }
 
-// LogTailsOfTheEnded is the end of the logs of those that ended with an error.
+// LogTailsOfTheEnded is the end of the logs of those that nobody asked to end.
 func (cp *ControlPlane) LogTailsOfTheEnded() string {
-	return cp.logTails(func(p *Process) bool { return !p.Running() && p.err != nil })
+	return cp.logTails(func(p *Process) bool { return !p.Running() && !p.asked.Load() })
 }
 
 func (cp *ControlPlane) logTails(wanted func(*Process) bool) string {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -18,9 +19,10 @@ type Process struct {
 	Name    string
 	LogPath string
 
-	cmd  *exec.Cmd
-	done chan struct{}
-	err  error
+	cmd   *exec.Cmd
+	done  chan struct{}
+	err   error
+	asked atomic.Bool // to end
 }
 
 // The kernel kills a child with Pdeathsig when the *thread* that started it ends, so every child is
@@ -90,6 +92,7 @@ func (p *Process) Stop(patience time.Duration) error {
 	if !p.Running() {
 		return p.err
 	}
+	p.asked.Store(true)
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}

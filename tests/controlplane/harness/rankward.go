@@ -112,7 +112,10 @@ func StartRankward(ctx context.Context, options RankwardOptions) (*Rankward, err
 	}
 	// Of its own for each start, so that ports are read from this process's lines alone.
 	os.Remove(filepath.Join(options.Dir, options.Name+".log"))
-	if r.Process, err = startProcess(options.Dir, options.Name, options.Env, binary, "serve", "--config", r.ConfigPath); err != nil {
+	if r.Process, err = startProcess(options.Dir, options.Name, options.Env, binary,
+		"serve", "--config", r.ConfigPath,
+		// No load balancer has to notice first that this one is going.
+		"--drain-seconds=0"); err != nil {
 		return nil, err
 	}
 	doors, _ := config["doors"].([]any)
