@@ -197,15 +197,33 @@ func (r *Rankward) Decisions(pod, verb string) []map[string]any {
 	return out
 }
 
-// BestNode is the node that a decision line puts first; empty where none fits.
-func BestNode(decision map[string]any) string {
-	best, _ := decision["best"].([]any)
-	if len(best) == 0 {
-		return ""
+// BestNodes are the entries of a decision's ten best that have the highest score. kube-scheduler
+// binds to any of equals.
+func BestNodes(decision map[string]any) []map[string]any {
+	entries, _ := decision["best"].([]any)
+	var best []map[string]any
+	highest := -1.0
+	for _, entry := range entries {
+		node, _ := entry.(map[string]any)
+		score, _ := node["score"].(float64)
+		if score > highest {
+			highest, best = score, nil
+		}
+		if score == highest {
+			best = append(best, node)
+		}
 	}
-	first, _ := best[0].(map[string]any)
-	node, _ := first["node"].(string)
-	return node
+	return best
+}
+
+// Entry is the one of a node among a decision's best, or nil.
+func Entry(best []map[string]any, node string) map[string]any {
+	for _, entry := range best {
+		if entry["node"] == node {
+			return entry
+		}
+	}
+	return nil
 }
 
 // ServiceAccountToken mints a token of an account, good for an hour.

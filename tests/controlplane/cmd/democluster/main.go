@@ -77,11 +77,17 @@ func demo(ctx context.Context, keep bool) error {
 		if len(decisions) == 0 {
 			return fmt.Errorf("%s was placed without Rankward", pod)
 		}
-		best := decisions[len(decisions)-1]["best"].([]any)[0].(map[string]any)
-		fmt.Printf("  %-16s -> %-12s  predicted %.1f ms, %v\n", pod, bound[pod], best["seconds"].(float64)*1e3, best["bottleneck"])
-		if !strings.HasPrefix(bound[pod], "demo-near-") || best["node"] != bound[pod] {
+		node := bound[pod]
+		named := harness.Entry(harness.BestNodes(decisions[len(decisions)-1]), node)
+		if named == nil || !strings.HasPrefix(node, "demo-near-") {
 			misplaced++
+			named = map[string]any{"seconds": 0.0, "bottleneck": "not a node that Rankward named"}
 		}
+		seconds, _ := named["seconds"].(float64)
+		fmt.Printf("  %-16s -> %-12s  predicted %.1f ms, %v\n", pod, node, seconds*1e3, named["bottleneck"])
+	}
+	if far := worst(installation, slices.Sorted(maps.Keys(bound))[ranks-1]); far != nil {
+		fmt.Printf("  for the last rank %v would have taken %.1f ms: %v\n", far["node"], far["seconds"].(float64)*1e3, far["bottleneck"])
 	}
 	if misplaced > 0 {
 		return fmt.Errorf("%d ranks are not on the near leaf", misplaced)
@@ -105,6 +111,16 @@ func demo(ctx context.Context, keep bool) error {
 		<-ctx.Done()
 	}
 	return nil
+}
+
+// worst is the last of the ten best nodes of a pod's decision.
+func worst(installation *harness.Installation, pod string) map[string]any {
+	decisions := installation.Rankward.Decisions("team-a/"+pod, "filter")
+	best, _ := decisions[len(decisions)-1]["best"].([]any)
+	if len(best) < 2 {
+		return nil
+	}
+	return best[len(best)-1].(map[string]any)
 }
 
 func waitBound(ctx context.Context, cluster *harness.ControlPlane) (map[string]string, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -89,17 +90,51 @@ func (b *bench) prepare(ctx context.Context, nodes int) error {
 	if _, err := b.cluster.Client.CoreV1().Namespaces().Create(ctx, space, metav1.CreateOptions{}); err != nil {
 		return err
 	}
+	managed, err := managedResources(b.root)
+	if err != nil {
+		return err
+	}
 	kubeconfig, err := b.cluster.AdminKubeconfig()
 	if err != nil {
 		return err
 	}
 	b.rankward, err = harness.StartRankward(ctx, harness.RankwardOptions{
 		Name: "rankward", Dir: b.cluster.Dir, Certificates: b.certificates, Kubeconfig: kubeconfig,
+		Configuration: `
+apiVersion: config.rankward.io/v1alpha1
+kind: RankwardConfiguration
+doors: [extender]
+tls: {extender: {}}
+managedResources: [` + strings.Join(managed, ", ") + `]
+# What asks for nothing of ours is logged from 4 on.
+log: {verbosity: 4, format: json}
+`,
 	})
 	if err == nil {
 		b.cluster.Adopt(b.rankward.Process)
 	}
 	return err
+}
+
+// managedResources of the shipped scheduler configuration, so that both sides know the same.
+func managedResources(root string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(root, "manifests", "scheduler-configuration.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var config struct {
+		Extenders []struct {
+			ManagedResources []struct{ Name string }
+		}
+	}
+	if err := sigsyaml.Unmarshal(text, &config); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, resource := range config.Extenders[0].ManagedResources {
+		names = append(names, resource.Name)
+	}
+	return names, nil
 }
 
 func (b *bench) configuration(run run, name string) (string, error) {
