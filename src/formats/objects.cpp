@@ -86,7 +86,7 @@ Result<ListMeta> read_list(std::string_view json,
       if (!cursor.raw(item_json)) return false;
       Result<void> taken = item(item_json);
       if (taken) return true;
-      Error error = std::move(taken.error());
+      Error error = taken.error();
       const std::size_t inner = error.offset().value_or(0);
       return cursor.fail(std::move(error).at_byte(at + inner));
     };

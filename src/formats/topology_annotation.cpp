@@ -36,17 +36,19 @@ struct Word {
   Value value;
 };
 
-constexpr std::array kHealth = {Word{"healthy", Health::kHealthy},
-                                Word{"unhealthy", Health::kUnhealthy}};
-constexpr std::array kLinkLayers = {Word{"InfiniBand", LinkLayer::kInfiniBand},
-                                    Word{"Ethernet", LinkLayer::kEthernet},
-                                    Word{"EFA", LinkLayer::kEfa}};
-constexpr std::array kStates = {Word{"active", PortState::kActive}, Word{"down", PortState::kDown}};
-constexpr std::array kPolicies = {Word{"none", TopologyManagerPolicy::kNone},
-                                  Word{"best-effort", TopologyManagerPolicy::kBestEffort},
-                                  Word{"restricted", TopologyManagerPolicy::kRestricted},
-                                  Word{"single-numa-node", TopologyManagerPolicy::kSingleNumaNode}};
-constexpr std::array kScopes = {Word{"container", false}, Word{"pod", true}};
+constexpr std::array kHealth = {Word<Health>{"healthy", Health::kHealthy},
+                                Word<Health>{"unhealthy", Health::kUnhealthy}};
+constexpr std::array kLinkLayers = {Word<LinkLayer>{"InfiniBand", LinkLayer::kInfiniBand},
+                                    Word<LinkLayer>{"Ethernet", LinkLayer::kEthernet},
+                                    Word<LinkLayer>{"EFA", LinkLayer::kEfa}};
+constexpr std::array kStates = {Word<PortState>{"active", PortState::kActive},
+                                Word<PortState>{"down", PortState::kDown}};
+constexpr std::array kPolicies = {
+    Word<TopologyManagerPolicy>{"none", TopologyManagerPolicy::kNone},
+    Word<TopologyManagerPolicy>{"best-effort", TopologyManagerPolicy::kBestEffort},
+    Word<TopologyManagerPolicy>{"restricted", TopologyManagerPolicy::kRestricted},
+    Word<TopologyManagerPolicy>{"single-numa-node", TopologyManagerPolicy::kSingleNumaNode}};
+constexpr std::array kScopes = {Word<bool>{"container", false}, Word<bool>{"pod", true}};
 template <class Words, class Value>
 bool read_word(Cursor& cursor, const Words& words, Value& out) {
   if (cursor.null()) return true;

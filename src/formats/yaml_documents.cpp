@@ -33,7 +33,12 @@ class TreeBuilder final : public YAML::EventHandler {
  public:
   explicit TreeBuilder(DocumentTree& tree) : tree_(tree) {}
 
-  void OnDocumentStart(const YAML::Mark& /*mark*/) override { anchors_.clear(); }
+  // yaml-cpp reports an empty document again and again at a token that cannot begin one.
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (mark.pos <= document_start_) refuse("is not YAML: nothing can begin here", line_of(mark));
+    document_start_ = mark.pos;
+    anchors_.clear();
+  }
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -217,6 +222,7 @@ class TreeBuilder final : public YAML::EventHandler {
   std::vector<Frame> frames_;
   std::map<YAML::anchor_t, const TreeNode*> anchors_;
   std::size_t merged_ = 0;
+  int document_start_ = -1;
 };
 
 // An istream over a text that is not copied.

@@ -151,6 +151,8 @@ TEST(Documents, says_in_which_line_a_file_is_broken) {
       {"a: 1\n\tb: 2\n", 2, "is not YAML"},
       {"a: 1\na: 2\n", 2, "must not have the key \"a\" twice"},
       {"a:\n  1: x\n  \"1\": y\n", 3, "must not have the key \"1\" twice"},
+      {",k", 1, "is not YAML"},
+      {"a: 1\n---\n]\n", 3, "is not YAML"},
       {"just text\n", 1, "must be an object"},
       {"- kind: Pod\n", 1, "must be an object"},
       {"kind: List\nitems:\n- text\n", 3, "must be an object"},
