@@ -103,7 +103,8 @@ std::optional<ApiFailure> Reflector::list_page(const std::string& target,
     return ApiFailure{.what = meta.error().to_string()};
   }
   if (meta->resource_version.empty()) return ApiFailure{.what = "the list has no resourceVersion"};
-  version_ = std::move(meta->resource_version);
+  // Later pages may be newer; what came in between then comes again as events.
+  if (continue_token.empty()) version_ = std::move(meta->resource_version);
   continue_token = std::move(meta->continue_token);
   return std::nullopt;
 }

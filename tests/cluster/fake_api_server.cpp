@@ -83,6 +83,37 @@ std::string event_line(const std::string& type, const std::string& object) {
   return R"({"type":")" + type + R"(","object":)" + object + "}\n";
 }
 
+// What the fault sends; `version` is the one that the watch has reached. Returns whether the
+// connection goes on, and `ended` whether the response is over.
+bool play(int socket, Fault fault, std::uint64_t version, bool& ended) {
+  const std::string half = R"({"type":"ADDED","object":{"metadata":{"na)";
+  const std::string bare = with_version(R"({"metadata":{"resourceVersion":"@VERSION@"}})", version);
+  switch (fault) {
+    case Fault::kCutInsideLine:
+      send_chunk(socket, half);
+      return false;
+    case Fault::kCutBetween:
+      return false;
+    case Fault::kCleanEnd:
+      ended = true;
+      return send_all(socket, "0\r\n\r\n");
+    case Fault::kEndInsideLine:
+      ended = true;
+      return send_chunk(socket, half) && send_all(socket, "0\r\n\r\n");
+    case Fault::kGarbage:
+      return send_chunk(socket, "upstream connect error\n");
+    case Fault::kGoneEvent:
+      return send_chunk(socket, event_line("ERROR", status_json(410, "too old resource version")));
+    case Fault::kErrorEvent:
+      return send_chunk(socket, event_line("ERROR", status_json(500, "etcd is gone")));
+    case Fault::kBookmark:
+      return send_chunk(socket, event_line("BOOKMARK", bare));
+    case Fault::kUnknownType:
+      return send_chunk(socket, event_line("RENAMED", bare));
+  }
+  return false;
+}
+
 }  // namespace
 
 FakeApiServer::FakeApiServer() {
@@ -198,56 +229,31 @@ bool FakeApiServer::answer_list(int socket, const std::string& resource,
       lock.unlock();
       return send_response(socket, 504, "", status_json(504, "Too large resource version"));
     }
-    const auto& objects = objects_[resource];
+    // A continued list shows the state of its first page to its end.
+    const auto token = parameter(request.target, "continue");
+    const auto dot = token.find('.');
+    auto page = token.empty() ? Listing{version_, objects_[resource]}
+                              : listings_[std::strtoul(token.c_str(), nullptr, 10)];
+    const auto first =
+        dot == std::string::npos ? 0 : std::strtoul(token.substr(dot + 1).c_str(), nullptr, 10);
     const auto limit = std::strtoul(parameter(request.target, "limit").c_str(), nullptr, 10);
-    const auto first = std::strtoul(parameter(request.target, "continue").c_str(), nullptr, 10);
-    std::size_t index = 0;
     std::string items;
-    for (const auto& [name, json] : objects) {
+    std::size_t index = 0;
+    for (const auto& [name, json] : page.objects) {
       const bool wanted = index >= first && (limit == 0 || index < first + limit);
       if (wanted) items += (items.empty() ? "" : ",") + json;
       ++index;
     }
     std::string next;
-    if (limit != 0 && first + limit < objects.size()) {
-      next = R"(,"continue":")" + std::to_string(first + limit) + "\"";
+    if (limit != 0 && first + limit < page.objects.size()) {
+      if (token.empty()) listings_.push_back(page);
+      const auto id = token.empty() ? std::to_string(listings_.size() - 1) : token.substr(0, dot);
+      next = R"(,"continue":")" + id + "." + std::to_string(first + limit) + "\"";
     }
     body = R"({"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":")" +
-           std::to_string(version_) + "\"" + next + R"(},"items":[)" + items + "]}";
+           std::to_string(page.version) + "\"" + next + R"(},"items":[)" + items + "]}";
   }
   return send_response(socket, 200, "", body);
-}
-
-bool FakeApiServer::play(int socket, Fault fault, bool& ended) {
-  const std::string half = R"({"type":"ADDED","object":{"metadata":{"na)";
-  const auto line = [this](const std::string& type, const std::string& object) {
-    return event_line(type, with_version(object, version()));
-  };
-  const std::string bare = R"({"metadata":{"resourceVersion":"@VERSION@"}})";
-  switch (fault) {
-    case Fault::kCutInsideLine:
-      send_chunk(socket, half);
-      return false;
-    case Fault::kCutBetween:
-      return false;
-    case Fault::kCleanEnd:
-      ended = true;
-      return send_all(socket, "0\r\n\r\n");
-    case Fault::kEndInsideLine:
-      ended = true;
-      return send_chunk(socket, half) && send_all(socket, "0\r\n\r\n");
-    case Fault::kGarbage:
-      return send_chunk(socket, "upstream connect error\n");
-    case Fault::kGoneEvent:
-      return send_chunk(socket, event_line("ERROR", status_json(410, "too old resource version")));
-    case Fault::kErrorEvent:
-      return send_chunk(socket, event_line("ERROR", status_json(500, "etcd is gone")));
-    case Fault::kBookmark:
-      return send_chunk(socket, line("BOOKMARK", bare));
-    case Fault::kUnknownType:
-      return send_chunk(socket, line("RENAMED", bare));
-  }
-  return false;
 }
 
 bool FakeApiServer::answer_watch(int socket, const std::string& resource,
@@ -270,17 +276,19 @@ bool FakeApiServer::answer_watch(int socket, const std::string& resource,
   std::size_t turn = 0;
   lock.lock();
   while (going && !ended && !stopping_ && epoch_ == epoch && !is_closed(socket)) {
-    if (!watch.faults.empty()) {
-      const auto fault = watch.faults.front();
-      watch.faults.pop_front();
-      lock.unlock();
-      going = play(socket, fault, ended);
-      lock.lock();
-      continue;
-    }
     const auto next = std::find_if(log_.begin(), log_.end(), [&](const LoggedEvent& event) {
       return event.version > seen && event.resource == resource;
     });
+    if (!watch.faults.empty()) {
+      const auto fault = watch.faults.front();
+      watch.faults.pop_front();
+      // A bookmark says that all before it has been sent.
+      const auto reached = next == log_.end() ? version_ : seen;
+      lock.unlock();
+      going = play(socket, fault, reached, ended);
+      lock.lock();
+      continue;
+    }
     if (delay_.load().count() > 0 || next == log_.end()) {
       changed_.wait_for(lock, kTick);
       continue;

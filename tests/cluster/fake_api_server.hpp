@@ -29,7 +29,7 @@ enum class Fault : std::uint8_t {
   kGarbage,        // a line that is not JSON
   kGoneEvent,      // an ERROR event with code 410
   kErrorEvent,     // an ERROR event with code 500
-  kBookmark,       // a BOOKMARK with the version of now
+  kBookmark,       // a BOOKMARK with the version that the watch has reached
   kUnknownType,    // an event of a type that does not exist
 };
 
@@ -81,6 +81,10 @@ class FakeApiServer {
     std::string resource;
     std::string line;
   };
+  struct Listing {
+    std::uint64_t version;
+    std::map<std::string, std::string> objects;
+  };
   struct Watch {
     std::string resource;
     std::deque<Fault> faults;
@@ -97,7 +101,6 @@ class FakeApiServer {
   bool answer(int socket, const HttpRequest& request);
   bool answer_list(int socket, const std::string& resource, const HttpRequest& request);
   bool answer_watch(int socket, const std::string& resource, const HttpRequest& request);
-  bool play(int socket, Fault fault, bool& ended);
   void log_event(const std::string& resource, const std::string& type, const std::string& json);
 
   int listener_ = -1;
@@ -113,6 +116,7 @@ class FakeApiServer {
   std::uint64_t epoch_ = 0;  // restores
   std::map<std::string, std::map<std::string, std::string>> objects_;
   std::vector<LoggedEvent> log_;
+  std::vector<Listing> listings_;  // of lists in pages, by the number in their tokens
   std::list<Watch*> watches_;
   std::map<std::string, std::deque<CannedResponse>> canned_;
   std::vector<std::string> targets_;

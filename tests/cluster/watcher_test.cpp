@@ -145,7 +145,7 @@ TEST_F(Watcher, asks_etcd_in_pages_after_410_in_a_stream_or_as_status) {
   ASSERT_TRUE(eventually([this] { return watcher_->stats().nodes.relists == 1; }));
   EXPECT_EQ(watcher_->stats().nodes.gone, 1U);
   EXPECT_THAT(server_.targets("nodes"), AllOf(Contains("/api/v1/nodes?limit=2"),
-                                              Contains("/api/v1/nodes?limit=2&continue=2")));
+                                              Contains("/api/v1/nodes?limit=2&continue=0.2")));
   ASSERT_TRUE(settles());
 
   put_node("node-d", 8);
