@@ -63,7 +63,7 @@ bool links_are_known(const topology::NodeTopology& topology) {
 
 bool rejected_as_unknown(const Request& request, const NodeState& node, const Options& options) {
   return options.unknown_topology == UnknownTopology::kReject && links_matter(request) &&
-         !links_are_known(*node.topology);
+         !links_are_known(*node.machine);
 }
 
 void add_note(Details& details, std::string text) {

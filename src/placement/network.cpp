@@ -34,11 +34,11 @@ bool carries_rdma(const topology::Nic& nic) {
 }
 
 // nullptr where the node advertises no RDMA device.
-const std::string* rdma_resource(const NodeState& node) {
-  for (const auto& [name, quantity] : node.node->allocatable) {
-    if (quantity.sign() > 0 && kube::is_rdma(name)) return &name;
-  }
-  return nullptr;
+const DeviceAmount* rdma_device(const NodeState& node) {
+  const auto found = std::find_if(
+      node.devices.begin(), node.devices.end(),
+      [](const DeviceAmount& device) { return device.rdma && device.allocatable.value_or(0) > 0; });
+  return found == node.devices.end() ? nullptr : &*found;
 }
 
 Transport transport_over(const topology::NodeTopology& topology) {
@@ -58,12 +58,12 @@ Transport transport_over(const topology::NodeTopology& topology) {
 }  // namespace
 
 Network network_of(const Request& request, const NodeState& node) {
-  const topology::NodeTopology& topology = *node.topology;
+  const topology::NodeTopology& topology = *node.machine;
   Network network;
   network.nics_known = !topology.nics.empty();
   if (!may_use_rdma(request)) return network;
   if (network.nics_known) {
-    const bool handed_out = rdma_resource(node) != nullptr;
+    const bool handed_out = rdma_device(node) != nullptr;
     network.rdma = std::any_of(topology.nics.begin(), topology.nics.end(),
                                [handed_out](const topology::Nic& nic) {
                                  return carries_rdma(nic) || (is_up(nic) && handed_out);
@@ -71,11 +71,11 @@ Network network_of(const Request& request, const NodeState& node) {
     if (network.rdma) network.transport = transport_over(topology);
     return network;
   }
-  const std::string* resource = rdma_resource(node);
-  network.rdma = resource != nullptr || !request.nics.empty();
+  const DeviceAmount* device = rdma_device(node);
+  network.rdma = device != nullptr || !request.nics.empty();
   if (network.rdma) {
     const bool efa =
-        requests(request, kEfaResource) || (resource != nullptr && *resource == kEfaResource);
+        requests(request, kEfaResource) || (device != nullptr && device->resource == kEfaResource);
     network.transport = efa ? Transport::kEfa : Transport::kInfiniBand;
   }
   return network;
@@ -83,9 +83,8 @@ Network network_of(const Request& request, const NodeState& node) {
 
 bool rdma_is_missing(const Request& request, const NodeState& node, Use use) {
   if (request.transport != TransportWish::kRdmaRequired) return false;
-  const bool ports_down =
-      !node.topology->nics.empty() &&
-      std::none_of(node.topology->nics.begin(), node.topology->nics.end(), is_up);
+  const bool ports_down = !node.machine->nics.empty() &&
+                          std::none_of(node.machine->nics.begin(), node.machine->nics.end(), is_up);
   if (!request.nics.empty() && use == Use::kFilter) return ports_down;
   if (!request.nics.empty()) return ports_down || nic_shortage(request, node).absent;
   return !network_of(request, node).rdma;
@@ -96,7 +95,8 @@ NicShortage nic_shortage(const Request& request, const NodeState& node) {
   for (const DeviceRequest& nic : request.nics) {
     const auto free = node.free(nic.resource);
     if (free.value_or(0) >= nic.count) continue;
-    const bool absent = amount(node.node->capacity, nic.resource).value_or(0) <= 0;
+    const DeviceAmount* has = node.device(nic.resource);
+    const bool absent = has == nullptr || has->capacity.value_or(0) <= 0;
     if (worst.nic == nullptr || (absent && !worst.absent)) worst = {&nic, absent};
   }
   return worst;

@@ -70,10 +70,10 @@ const NodeLinks& Predictor::links(const NodeState& node, const GangNode* members
                                   std::uint32_t count, bool crosses,
                                   topology::Transport transport) {
   LinkQuestion question;
-  question.machine = node.machine ? node.machine.get() : node.topology.get();
+  question.machine = node.machine.get();
   question.transport = transport;
   question.crosses = crosses;
-  question.whole_gpus = only_whole_gpus(request_, *node.topology);
+  question.whole_gpus = only_whole_gpus(request_, *node.machine);
   question.count = count;
   question.free = node.free_gpu_mask;
   if (members != nullptr && members->pods > 0) {
@@ -104,9 +104,9 @@ Predictor::Others Predictor::others_than(const GangNode* here) {
       others.network_link = node.node->metadata.name + ": " + links.inter.link;
     }
     others.clique =
-        std::min(others.clique, clique_bandwidth(*node.topology, links.inter.bandwidth.value));
+        std::min(others.clique, clique_bandwidth(*node.machine, links.inter.bandwidth.value));
     others.step = std::max(others.step, links.intra.step.value);
-    others.known = others.known && is_reported(*node.topology);
+    others.known = others.known && is_reported(*node.machine);
   }
   return others;
 }
@@ -159,7 +159,7 @@ Prediction Predictor::price(const NodeState& node, const Stand& stand, const Oth
   }
   const NodeLinks& links =
       this->links(node, stand.members, stand.here, crosses, prediction.transport);
-  prediction.topology_known = is_reported(*node.topology);
+  prediction.topology_known = is_reported(*node.machine);
 
   double slowest = links.intra.bandwidth.value;
   double step = links.intra.step.value;
@@ -182,7 +182,7 @@ Prediction Predictor::price(const NodeState& node, const Stand& stand, const Oth
       link = in_clique ? &kCliqueLink : &name;
     };
     const double inter = links.inter.bandwidth.value;
-    way(in_clique ? clique_bandwidth(*node.topology, inter) : inter, links.inter.link);
+    way(in_clique ? clique_bandwidth(*node.machine, inter) : inter, links.inter.link);
     if (others != nullptr) way(in_clique ? others->clique : others->network, others->network_link);
   }
   prediction.bandwidth = {slowest};

@@ -60,29 +60,22 @@ std::optional<std::int64_t> amount(const kube::ResourceList& resources, std::str
 }
 
 Question ask(const Request& request, const DeviceRequest& device, const NodeState& node, Use use) {
-  return {request,
-          device,
-          node,
-          *node.topology,
-          use,
-          amount(node.node->capacity, device.resource),
-          amount(node.node->allocatable, device.resource)};
+  Question question{request, device, node, *node.machine, use, {}, {}};
+  if (const DeviceAmount* has = node.device(device.resource)) {
+    question.capacity = has->capacity;
+    question.allocatable = has->allocatable;
+  }
+  return question;
 }
 
 std::vector<std::string> other_offers(const Question& question) {
   std::vector<std::string> offers;
-  for (const auto& [name, quantity] : question.node.node->allocatable) {
-    if (name == question.device.resource || quantity.sign() <= 0) continue;
-    switch (kube::device_kind(name)) {
-      case DeviceKind::kWholeGpu:
-      case DeviceKind::kMigSlice:
-      case DeviceKind::kSharedSlice:
-        offers.push_back(name + ": " + std::to_string(quantity.value()));
-        break;
-      case DeviceKind::kNone:
-      case DeviceKind::kFraction:
-      case DeviceKind::kDraClass:
-        break;
+  for (const DeviceAmount& other : question.node.devices) {
+    const std::int64_t count = other.allocatable.value_or(0);
+    if (other.resource == question.device.resource || count <= 0) continue;
+    if (other.kind == DeviceKind::kWholeGpu || other.kind == DeviceKind::kMigSlice ||
+        other.kind == DeviceKind::kSharedSlice) {
+      offers.push_back(other.resource + ": " + std::to_string(count));
     }
   }
   return offers;

@@ -14,7 +14,7 @@ struct Question {
   const Request& request;
   const DeviceRequest& device;
   const NodeState& node;
-  const topology::NodeTopology& topology;
+  const topology::NodeTopology& topology;  // the machine: without UUIDs and place in the fabric
   Use use;
   // Of device.resource; nothing where the node's status does not have the key.
   std::optional<std::int64_t> capacity;
@@ -33,7 +33,7 @@ struct Question {
 [[nodiscard]] Question ask(const Request& request, const DeviceRequest& device,
                            const NodeState& node, Use use);
 
-// An amount of the node's status; nothing where the key is absent.
+// An amount of a list; nothing where the key is absent.
 [[nodiscard]] std::optional<std::int64_t> amount(const kube::ResourceList& resources,
                                                  std::string_view name);
 

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "domain_outlook.hpp"
@@ -22,51 +19,55 @@ constexpr int kBestScore = 10;
 struct Place {
   std::uint32_t seconds = 0;  // number of the 2 % bucket
   std::uint32_t tier = 0;
-  std::uint8_t unknown = 0;        // 1: links not known, 2: node not known
-  bool not_counted = false;        // by our own count it does not hold the pod
-  bool breaks_whole_free = false;  // takes a part of a node on which all devices are free
+  // 1: links not known, 2: node not known; then, one bit below each: by our own count it does not
+  // hold the pod, and it takes a part of a node on which all devices are free.
+  std::uint32_t doubts = 0;
+  std::uint32_t entry = 0;
   std::int64_t left_over = 0;
-
-  [[nodiscard]] auto key() const {
-    return std::tie(seconds, tier, unknown, not_counted, breaks_whole_free, left_over);
-  }
 };
-
-struct Entry {
-  Ranked ranked;
-  Place place;
-};
+constexpr std::uint32_t kBreaksWholeFree = 1;
+constexpr std::uint32_t kNotCounted = 2;
+constexpr std::uint32_t kLinksUnknown = 4;
+constexpr std::uint32_t kNodeUnknown = 8;
 
 // Fills in what the first device that the node counts says; all devices of one node move together.
 void count_left_over(const Request& request, const NodeState& node, Place& place) {
   for (const DeviceRequest& device : request.devices) {
     if (device.kind == kube::DeviceKind::kFraction) continue;
-    const std::int64_t free = node.free(device.resource).value_or(0);
-    place.not_counted = free < device.count;
+    const DeviceAmount* has = node.device(device.resource);
+    const std::int64_t free = has == nullptr ? 0 : has->free();
+    if (free < device.count) place.doubts |= kNotCounted;
     place.left_over = std::max<std::int64_t>(0, free - device.count);
-    place.breaks_whole_free =
-        place.left_over > 0 && node.used.find(device.resource) == node.used.end();
+    if (place.left_over > 0 && has->used == 0) place.doubts |= kBreaksWholeFree;
     return;
   }
 }
 
-void number_buckets(std::vector<Entry>& entries) {
-  std::vector<double> seconds;
-  seconds.reserve(entries.size());
-  for (const Entry& entry : entries)
-    seconds.push_back(entry.ranked.prediction.seconds.value);
-  std::sort(seconds.begin(), seconds.end());
-  seconds.erase(std::unique(seconds.begin(), seconds.end()), seconds.end());
-  std::vector<double> starts;
-  for (const double value : seconds) {
-    if (starts.empty() || value > starts.back() * kEqualSeconds) starts.push_back(value);
+// Buckets start at the least seconds and at each value that is 2 % above the last start.
+class Buckets {
+ public:
+  explicit Buckets(const std::vector<Ranked>& entries) {
+    std::vector<double> seconds;
+    double last = -1;
+    for (const Ranked& entry : entries) {
+      // Most nodes equal their neighbours.
+      if (entry.prediction.seconds.value != last) seconds.push_back(entry.prediction.seconds.value);
+      last = entry.prediction.seconds.value;
+    }
+    std::sort(seconds.begin(), seconds.end());
+    for (const double value : seconds) {
+      if (starts_.empty() || value > starts_.back() * kEqualSeconds) starts_.push_back(value);
+    }
   }
-  for (Entry& entry : entries) {
-    const auto next =
-        std::upper_bound(starts.begin(), starts.end(), entry.ranked.prediction.seconds.value);
-    entry.place.seconds = static_cast<std::uint32_t>(next - starts.begin());
+  [[nodiscard]] std::uint32_t of(double seconds) const {
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), seconds);
+    return static_cast<std::uint32_t>(next - starts_.begin());
   }
-}
+  [[nodiscard]] double least() const { return starts_.empty() ? 0 : starts_.front(); }
+
+ private:
+  std::vector<double> starts_;
+};
 
 // round(10 * best / T): all that the scheduler can tell apart.
 int score_of(double seconds, double best) {
@@ -87,17 +88,26 @@ class Ranker {
 
   std::vector<Ranked> rank(const std::vector<Verdict>& verdicts) {
     look_around(verdicts);
+    entries_.reserve(candidates_.size());
+    places_.reserve(candidates_.size());
     for (std::uint32_t i = 0; i < candidates_.size(); ++i) {
       if (verdicts[i].fits()) add(i);
     }
-    number_buckets(entries_);
-    put_unknown_nodes_last();
-    std::vector<std::uint32_t> order(entries_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
-      return before(entries_[a], entries_[b]);
-    });
-    return scored(order);
+    const Buckets buckets(entries_);
+    for (Place& place : places_) {
+      Ranked& entry = entries_[place.entry];
+      place.seconds = buckets.of(entry.prediction.seconds.value);
+      entry.score = score_of(entry.prediction.seconds.value, buckets.least());
+      if (asks_for_nothing() && (place.doubts & kNotCounted) != 0) entry.score = 0;
+      if ((place.doubts & kNodeUnknown) != 0) place.seconds = UINT32_MAX;
+    }
+    std::sort(places_.begin(), places_.end(),
+              [this](const Place& a, const Place& b) { return before(a, b); });
+    std::vector<Ranked> ranked;
+    ranked.reserve(places_.size());
+    for (const Place& place : places_)
+      ranked.push_back(std::move(entries_[place.entry]));
+    return ranked;
   }
 
  private:
@@ -119,27 +129,27 @@ class Ranker {
   }
 
   void add(std::uint32_t candidate) {
-    Entry entry;
-    entry.ranked.candidate = candidate;
+    Place place;
+    place.entry = static_cast<std::uint32_t>(entries_.size());
+    Ranked& entry = entries_.emplace_back();
+    entry.candidate = candidate;
+    const bool penalised = options_.unknown_topology != UnknownTopology::kAllow;
     const auto index = candidates_[candidate].index;
     if (!index) {
-      entry.ranked.prediction = predictor_.on_unknown_node();
-      if (options_.unknown_topology != UnknownTopology::kAllow) entry.place.unknown = 2;
+      entry.prediction = predictor_.on_unknown_node();
+      if (penalised) place.doubts |= kNodeUnknown;
     } else {
       const NodeState& node = snapshot_.node(*index);
-      entry.ranked.prediction = predictor_.on(*index, tier_of(node));
-      if (!entry.ranked.prediction.topology_known &&
-          options_.unknown_topology != UnknownTopology::kAllow) {
-        entry.place.unknown = 1;
-      }
-      if (asks_for_nothing()) {
-        entry.place.not_counted = has_accelerators(node);
-      } else {
-        count_left_over(request_, node, entry.place);
+      entry.prediction = predictor_.on(*index, tier_of(node));
+      if (penalised && !entry.prediction.topology_known) place.doubts |= kLinksUnknown;
+      if (!asks_for_nothing()) {
+        count_left_over(request_, node, place);
+      } else if (has_accelerators(node)) {
+        place.doubts |= kNotCounted;
       }
     }
-    entry.place.tier = entry.ranked.prediction.tier;
-    entries_.push_back(std::move(entry));
+    place.tier = entry.prediction.tier;
+    places_.push_back(place);
   }
 
   [[nodiscard]] std::optional<std::uint32_t> tier_of(const NodeState& node) const {
@@ -148,34 +158,16 @@ class Ranker {
                     outlook_->tier(node.topology->fabric, missing_));
   }
 
-  void put_unknown_nodes_last() {
-    for (Entry& entry : entries_) {
-      if (entry.place.unknown == 2) entry.place.seconds = UINT32_MAX;
-    }
-  }
-
   // Names last; nodes of a snapshot are numbered by name, which is cheaper to compare.
-  [[nodiscard]] bool before(const Entry& a, const Entry& b) const {
-    if (a.place.key() != b.place.key()) return a.place.key() < b.place.key();
-    const Candidate& one = candidates_[a.ranked.candidate];
-    const Candidate& other = candidates_[b.ranked.candidate];
+  [[nodiscard]] bool before(const Place& a, const Place& b) const {
+    if (a.seconds != b.seconds) return a.seconds < b.seconds;
+    if (a.tier != b.tier) return a.tier < b.tier;
+    if (a.doubts != b.doubts) return a.doubts < b.doubts;
+    if (a.left_over != b.left_over) return a.left_over < b.left_over;
+    const Candidate& one = candidates_[entries_[a.entry].candidate];
+    const Candidate& other = candidates_[entries_[b.entry].candidate];
     if (one.index && other.index) return *one.index < *other.index;
     return one.name < other.name;
-  }
-
-  [[nodiscard]] std::vector<Ranked> scored(const std::vector<std::uint32_t>& order) {
-    double best = std::numeric_limits<double>::infinity();
-    for (const Entry& entry : entries_)
-      best = std::min(best, entry.ranked.prediction.seconds.value);
-    std::vector<Ranked> ranked;
-    ranked.reserve(order.size());
-    for (const std::uint32_t i : order) {
-      Entry& entry = entries_[i];
-      entry.ranked.score = score_of(entry.ranked.prediction.seconds.value, best);
-      if (asks_for_nothing() && entry.place.not_counted) entry.ranked.score = 0;
-      ranked.push_back(std::move(entry.ranked));
-    }
-    return ranked;
   }
 
   const Request& request_;
@@ -185,7 +177,8 @@ class Ranker {
   Predictor predictor_;
   std::optional<DomainOutlook> outlook_;
   std::int64_t missing_ = 0;
-  std::vector<Entry> entries_;
+  std::vector<Ranked> entries_;
+  std::vector<Place> places_;
 };
 
 }  // namespace

@@ -47,6 +47,38 @@ std::optional<std::uint64_t> held_gpus(const topology::NodeTopology& topology,
   return held;
 }
 
+// Both come from quantities of either sign, so that the difference may leave 64 bits.
+std::int64_t left_of(std::int64_t allocatable, std::int64_t used) {
+  std::int64_t left = 0;
+  if (__builtin_sub_overflow(allocatable, used, &left)) return 0;
+  return std::max<std::int64_t>(0, left);
+}
+
+std::vector<DeviceAmount> device_amounts(const kube::Node& node, const kube::ResourceList& used) {
+  std::vector<DeviceAmount> devices;
+  const auto entry_of = [&devices](const std::string& name) -> DeviceAmount* {
+    const auto place = std::lower_bound(devices.begin(), devices.end(), name,
+                                        [](const DeviceAmount& entry, const std::string& wanted) {
+                                          return entry.resource < wanted;
+                                        });
+    if (place != devices.end() && place->resource == name) return &*place;
+    const kube::DeviceKind kind = kube::device_kind(name);
+    const bool rdma = kube::is_rdma(name);
+    if (kind == kube::DeviceKind::kNone && !rdma) return nullptr;
+    return &*devices.insert(place, DeviceAmount{name, kind, rdma, {}, {}, 0});
+  };
+  for (const auto& [name, amount] : node.capacity) {
+    if (DeviceAmount* entry = entry_of(name)) entry->capacity = amount.value();
+  }
+  for (const auto& [name, amount] : node.allocatable) {
+    if (DeviceAmount* entry = entry_of(name)) entry->allocatable = amount.value();
+  }
+  for (const auto& [name, amount] : used) {
+    if (DeviceAmount* entry = entry_of(name)) entry->used = amount.value();
+  }
+  return devices;
+}
+
 // Replicas and slices of a GPU leave nothing to say about whole ones.
 bool hands_out_whole_gpus(const topology::NodeTopology& topology) {
   switch (topology.sharing) {
@@ -64,12 +96,17 @@ bool hands_out_whole_gpus(const topology::NodeTopology& topology) {
 
 }  // namespace
 
+std::int64_t DeviceAmount::free() const {
+  return left_of(allocatable.value_or(0), used);
+}
+
 void NodeState::recount() {
   used.clear();
   for (const Holder& holder : holders) {
     for (const auto& [name, amount] : holder.resources)
       used[name] += amount;
   }
+  devices = device_amounts(*node, used);
   free_gpu_mask.reset();
   if (!topology || topology->gpus.empty() || topology->gpus.size() > kMaskBits ||
       !hands_out_whole_gpus(*topology)) {
@@ -80,15 +117,21 @@ void NodeState::recount() {
   }
 }
 
+const DeviceAmount* NodeState::device(std::string_view resource) const {
+  for (const DeviceAmount& entry : devices) {
+    if (entry.resource == resource) return &entry;
+  }
+  return nullptr;
+}
+
 std::optional<std::int64_t> NodeState::free(std::string_view resource) const {
+  if (const DeviceAmount* entry = device(resource)) {
+    return entry->allocatable ? std::optional(entry->free()) : std::nullopt;
+  }
   const auto has = node->allocatable.find(resource);
   if (has == node->allocatable.end()) return std::nullopt;
   const auto taken = used.find(resource);
-  const std::int64_t left = taken == used.end() ? 0 : taken->second.value();
-  // Both come from quantities of either sign, so the difference may leave 64 bits.
-  std::int64_t result = 0;
-  if (__builtin_sub_overflow(has->second.value(), left, &result)) return 0;
-  return std::max<std::int64_t>(0, result);
+  return left_of(has->second.value(), taken == used.end() ? 0 : taken->second.value());
 }
 
 std::vector<std::uint32_t> NodeState::free_gpus() const {
@@ -100,8 +143,8 @@ std::vector<std::uint32_t> NodeState::free_gpus() const {
 }
 
 bool has_accelerators(const NodeState& node) {
-  return std::any_of(node.node->capacity.begin(), node.node->capacity.end(), [](const auto& entry) {
-    return entry.second.sign() > 0 && kube::is_accelerator(entry.first);
+  return std::any_of(node.devices.begin(), node.devices.end(), [](const DeviceAmount& entry) {
+    return entry.kind != kube::DeviceKind::kNone && entry.capacity.value_or(0) > 0;
   });
 }
 

@@ -190,7 +190,7 @@ TEST(ServerTls, CarriesLargeBodiesBothWays) {
 TEST(ServerTls, SurvivesPlainTextAndSilenceAtTheDoor) {
   const ServerFiles files;
   Limits limits;
-  limits.handshake_timeout = std::chrono::milliseconds(100);
+  limits.handshake_timeout = std::chrono::milliseconds(1'000);
   std::atomic<int> events{0};
   ServerOptions options;
   options.on_event = [&events](const Event& event) {
@@ -203,7 +203,7 @@ TEST(ServerTls, SurvivesPlainTextAndSilenceAtTheDoor) {
   static_cast<void>(plain.receive_all());
   EXPECT_TRUE(plain.closed());
   testing::RawPeer silent(server->ports()[0]);
-  EXPECT_EQ(silent.receive_all(seconds(3)), "");
+  EXPECT_EQ(silent.receive_all(seconds(4)), "");
   EXPECT_TRUE(silent.closed());
   EXPECT_TRUE(eventually([&] { return server->stats()[0].handshake_failures == 2; }));
   // A probe that connects and leaves is no failure.

@@ -36,24 +36,41 @@ struct Holder {
   std::optional<std::int32_t> rank;
 };
 
+// One accelerator or RDMA resource of a node, apart from the rest: every call asks for these, of
+// every node.
+struct DeviceAmount {
+  std::string resource;
+  kube::DeviceKind kind = kube::DeviceKind::kNone;
+  bool rdma = false;
+  std::optional<std::int64_t> capacity;  // nothing: the key is absent
+  std::optional<std::int64_t> allocatable;
+  std::int64_t used = 0;  // by holders
+
+  // allocatable - used, never below 0.
+  [[nodiscard]] std::int64_t free() const;
+};
+
 struct NodeState {
   std::shared_ptr<const kube::Node> node;
   std::shared_ptr<const topology::NodeTopology> topology;  // shared by equal nodes
   // The same without what tells two equal machines apart (UUIDs, bus addresses, place in the
   // fabric, time of the report): one object for all nodes of one make, so that what was worked out
-  // for one holds for all. Null where nobody has interned it.
+  // for one holds for all.
   std::shared_ptr<const topology::NodeTopology> machine;
-  std::vector<Holder> holders;  // by UID
-  kube::ResourceList used;      // sum over holders
+  std::vector<Holder> holders;        // by UID
+  kube::ResourceList used;            // sum over holders
+  std::vector<DeviceAmount> devices;  // by name
   // Positions in topology->gpus that are healthy, not cut into slices, and that no holder has, as
   // bits. Nothing where devices, or which of them somebody holds, are not known (also where holders
   // contradict each other), or there are more than 64.
   std::optional<std::uint64_t> free_gpu_mask;
 
-  // Works out `used` and `free_gpu_mask` from holders and topology.
+  // Works out `used`, `devices` and `free_gpu_mask` from node, topology and holders.
   void recount();
   // allocatable - used, never below 0. Nothing where the node does not have the resource at all.
   [[nodiscard]] std::optional<std::int64_t> free(std::string_view resource) const;
+  // nullptr where neither the node nor a holder knows such a device.
+  [[nodiscard]] const DeviceAmount* device(std::string_view resource) const;
   // The positions in free_gpu_mask, ascending; empty where it is not known.
   [[nodiscard]] std::vector<std::uint32_t> free_gpus() const;
 };
