@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "domain_outlook.hpp"
+#include "fabric_tier.hpp"
 #include "predictor.hpp"
 
 namespace rankward::placement {
@@ -115,17 +116,46 @@ class Ranker {
     return !request_.asks_for_devices() && !request_.gang;
   }
 
-  // The rest of the gang has to find room too; with one rank missing there is no rest.
+  // The rest of the gang has to find room too; with one rank missing there is no rest. Only nodes
+  // that are no slower count as room: a leaf that has to be filled up with a slow one is no better
+  // than two.
   void look_around(const std::vector<Verdict>& verdicts) {
     const auto missing = predictor_.gang().missing();
     if (!missing || *missing < 2) return;
-    missing_ = *missing;
-    outlook_.emplace(options_);
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    struct Alone {
+      double seconds;  // were all ranks on such nodes under one leaf
+      std::uint32_t candidate;
+    };
+    std::vector<Alone> alone;
+    for (std::uint32_t i = 0; i < candidates_.size(); ++i) {
       if (!verdicts[i].fits() || !candidates_[i].index) continue;
-      const NodeState& node = snapshot_.node(*candidates_[i].index);
-      outlook_->add(node.topology->fabric, std::min(missing_, hosts_pods(request_, node)));
+      alone.push_back({predictor_.on(*candidates_[i].index, kLeafTier).seconds.value, i});
     }
+    std::sort(alone.begin(), alone.end(), [](const Alone& a, const Alone& b) {
+      return std::tie(a.seconds, a.candidate) < std::tie(b.seconds, b.candidate);
+    });
+    tiers_.assign(candidates_.size(), kLeafTier);
+    DomainOutlook outlook(options_);
+    for (auto begin = alone.begin(); begin != alone.end();) {
+      const double bound = begin->seconds * kEqualSeconds;
+      const auto end = std::find_if(begin, alone.end(),
+                                    [bound](const Alone& each) { return each.seconds > bound; });
+      for (auto each = begin; each != end; ++each) {
+        const NodeState& node = node_of(each->candidate);
+        outlook.add(node.topology->fabric,
+                    std::min<std::int64_t>(*missing, hosts_pods(request_, node)));
+      }
+      for (auto each = begin; each != end; ++each) {
+        const NodeState& node = node_of(each->candidate);
+        tiers_[each->candidate] = std::max(predictor_.gang().tier_with(node),
+                                           outlook.tier(node.topology->fabric, *missing));
+      }
+      begin = end;
+    }
+  }
+
+  [[nodiscard]] const NodeState& node_of(std::uint32_t candidate) const {
+    return snapshot_.node(*candidates_[candidate].index);
   }
 
   void add(std::uint32_t candidate) {
@@ -140,7 +170,8 @@ class Ranker {
       if (penalised) place.doubts |= kNodeUnknown;
     } else {
       const NodeState& node = snapshot_.node(*index);
-      entry.prediction = predictor_.on(*index, tier_of(node));
+      entry.prediction =
+          predictor_.on(*index, tiers_.empty() ? std::nullopt : std::optional(tiers_[candidate]));
       if (penalised && !entry.prediction.topology_known) place.doubts |= kLinksUnknown;
       if (!asks_for_nothing()) {
         count_left_over(request_, node, place);
@@ -150,12 +181,6 @@ class Ranker {
     }
     place.tier = entry.prediction.tier;
     places_.push_back(place);
-  }
-
-  [[nodiscard]] std::optional<std::uint32_t> tier_of(const NodeState& node) const {
-    if (!outlook_) return std::nullopt;
-    return std::max(predictor_.gang().tier_with(node),
-                    outlook_->tier(node.topology->fabric, missing_));
   }
 
   // Names last; nodes of a snapshot are numbered by name, which is cheaper to compare.
@@ -175,8 +200,7 @@ class Ranker {
   std::span<const Candidate> candidates_;
   const Options& options_;
   Predictor predictor_;
-  std::optional<DomainOutlook> outlook_;
-  std::int64_t missing_ = 0;
+  std::vector<std::uint32_t> tiers_;  // by candidate; empty: no gang to look ahead for
   std::vector<Ranked> entries_;
   std::vector<Place> places_;
 };

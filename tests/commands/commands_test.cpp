@@ -134,12 +134,12 @@ TEST_F(CommandsTest, PlanHoldsDevicesOfEarlierPodsOfTheFile) {
   PlanOptions options;
   options.pods_file = file("pods.yaml", R"(apiVersion: v1
 kind: Pod
-metadata: {name: first, namespace: n}
+metadata: {name: first, namespace: team-a}
 spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 2}}}]}
 ---
 apiVersion: v1
 kind: Pod
-metadata: {name: second, namespace: n}
+metadata: {name: second, namespace: team-a}
 spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/gpu: 2}}}]}
 )");
   options.nodes_file = file("nodes.yaml", R"(apiVersion: v1
@@ -152,8 +152,8 @@ status:
 )");
   options.output = OutputForm::kJson;
   EXPECT_EQ(plan(options, console_), 1);
-  EXPECT_THAT(out_.str(), AllOf(HasSubstr(R"("pod":"n/first","schedulable":true)"),
-                                HasSubstr(R"("pod":"n/second","schedulable":false)"),
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr(R"("pod":"team-a/first","schedulable":true)"),
+                                HasSubstr(R"("pod":"team-a/second","schedulable":false)"),
                                 HasSubstr("InsufficientGpu"), HasSubstr(R"("free":0)")));
 }
 

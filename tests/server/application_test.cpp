@@ -119,11 +119,20 @@ class ApplicationTest : public ::testing::Test {
   std::unique_ptr<Application> application_;
 };
 
+// A rank that demands RDMA by its annotation and requests no device of it, so that kube-scheduler
+// offers nodes without any.
+std::string rank_without_request() {
+  return R"({"metadata":{"name":"train-0","namespace":"team-a","annotations":{)"
+         R"("rankward.io/transport":"rdma-required"}},"spec":{"containers":[{"name":"c",)"
+         R"("resources":{"limits":{"nvidia.com/gpu":"8"}}}]}})";
+}
+
 const std::vector<std::string> kNodes = {"a-0", "a-far-nics", "a-no-rdma", "b-0"};
 
 TEST_F(ApplicationTest, FilterGivesTheBestNodesFirstAndNoReasonsWhereSomethingFits) {
   start(&inventory_);
-  const auto response = extender("/filter", formats::write_extender_args(rank(0), kNodes));
+  const auto response =
+      extender("/filter", formats::write_extender_args(rank_without_request(), kNodes));
   ASSERT_TRUE(response) << response.error().to_string();
   EXPECT_EQ(response->status, 200);
   const auto answer = formats::read_filter_answer(response->body).value();
@@ -137,7 +146,8 @@ TEST_F(ApplicationTest, FilterGivesTheBestNodesFirstAndNoReasonsWhereSomethingFi
 TEST_F(ApplicationTest, FilterNamesEveryNodeWithItsReasonWhereNothingFits) {
   start(&inventory_);
   const std::vector<std::string> nodes = {"a-no-rdma"};
-  const auto response = extender("/filter", formats::write_extender_args(rank(0), nodes));
+  const auto response =
+      extender("/filter", formats::write_extender_args(rank_without_request(), nodes));
   ASSERT_TRUE(response) << response.error().to_string();
   const auto answer = formats::read_filter_answer(response->body).value();
   EXPECT_THAT(answer.node_names, IsEmpty());
@@ -255,16 +265,17 @@ TEST_F(ApplicationTest, AHostPathPodIsDeniedWithItsUidAndAMessage) {
 
 TEST_F(ApplicationTest, MetricsCountAnswersAndRejects) {
   start(&inventory_);
-  static_cast<void>(extender("/filter", formats::write_extender_args(rank(0), kNodes)));
+  static_cast<void>(
+      extender("/filter", formats::write_extender_args(rank_without_request(), kNodes)));
   std::string text;
   // Counted after the answer has left.
   for (int i = 0; i < 100; ++i) {
     text = status("/metrics");
-    if (text.find("rankward_requests_total{verb=\"filter\",outcome=\"ok\"} 1") != std::string::npos)
+    if (text.find("rankward_requests_total{outcome=\"ok\",verb=\"filter\"} 1") != std::string::npos)
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  EXPECT_THAT(text, AllOf(HasSubstr("rankward_requests_total{verb=\"filter\",outcome=\"ok\"} 1"),
+  EXPECT_THAT(text, AllOf(HasSubstr("rankward_requests_total{outcome=\"ok\",verb=\"filter\"} 1"),
                           HasSubstr("rankward_node_rejects_total{reason=\"RdmaMissing\"} 1"),
                           HasSubstr("rankward_snapshot_nodes 11"),
                           HasSubstr("rankward_certificate_expiry_seconds{door=\"extender\"}"),
