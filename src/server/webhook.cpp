@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rankward/admission/judge.hpp"
+#include "rankward/formats/objects.hpp"
 #include "rankward/formats/review.hpp"
 #include "rankward/formats/workload.hpp"
 
@@ -119,8 +120,14 @@ ReviewAnswer Webhook::validate(std::string_view body, std::string& out) const {
     }
   }
 
+  bool deleting = false;
+  if (!request->object.empty()) {
+    const auto head = formats::read_object_head(request->object);
+    deleting = head && head->metadata.deleting;
+  }
   const admission::Review review{.operation = operation_of(request->operation),
                                  .sub_resource = request->sub_resource,
+                                 .deleting = deleting,
                                  .subjects = subjects_of(templates, *request, false),
                                  .old_subjects = subjects_of(old_templates, *request, true)};
   admission::Judgement judgement = admission::judge(policy_, review, seconds_now());

@@ -172,8 +172,8 @@ TEST_P(CaseTest, AnswersTheRequestOfTheCase) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, CaseTest, ::testing::ValuesIn(folders()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Cases, CaseTest, ::testing::ValuesIn(folders()), [](const auto& of) {
+  std::string name = of.param;
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }
