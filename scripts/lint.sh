@@ -27,7 +27,12 @@ in_one_room() {
   fi
 }
 in_one_room '#include <(boost/(asio|beast)|openssl/)' net
-in_one_room '#include <(boost/json|simdjson|yaml-cpp)' formats
+in_one_room '#include <(simdjson|yaml-cpp)' formats
+# kubeconfig, ExecCredential and Status are read where they are used, in cluster.
+if git grep -nE '#include <boost/json' -- src include ":!src/formats" ":!src/cluster"; then
+  echo "lint: Boost.JSON belongs in formats and cluster" >&2
+  failed=1
+fi
 in_one_room '#include <spdlog/' record
 in_one_room '#include <CLI/' cli
 
