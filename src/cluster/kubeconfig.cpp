@@ -252,7 +252,8 @@ Result<ApiServer> from_kubeconfig(const std::string& path, std::string_view cont
   if (server) return server;
   Error error = server.error();
   if (const auto line = document.line_of(error.field())) std::move(error).at_line(*line);
-  return std::move(error).in(path);
+  // at_line() changes in place and moves nothing away.
+  return std::move(error).in(path);  // NOLINT(bugprone-use-after-move)
 }
 
 }  // namespace rankward::cluster

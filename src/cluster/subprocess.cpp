@@ -182,6 +182,7 @@ Result<std::string> collect(const Program& program, Child& child, int pipe,
 
 }  // namespace
 
+// A stop_token is passed by value everywhere: NOLINTNEXTLINE(performance-unnecessary-value-param)
 Result<std::string> run_program(const Program& program, std::stop_token stop) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {

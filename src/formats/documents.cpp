@@ -193,9 +193,12 @@ Error with_hint(const Error& error, std::string_view text) {
   Error hinted(error.kind(), error.message() +
                                  "; the file has {{ }} in it: a template must be rendered first, "
                                  "for example by helm template");
+  // The at_ functions change in place and move nothing away.
+  // NOLINTBEGIN(bugprone-use-after-move)
   if (error.line()) std::move(hinted).at_line(*error.line());
   if (error.offset()) std::move(hinted).at_byte(*error.offset());
   return std::move(hinted).at_field(error.field());
+  // NOLINTEND(bugprone-use-after-move)
 }
 
 }  // namespace

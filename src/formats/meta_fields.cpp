@@ -96,12 +96,12 @@ bool read(Cursor& cursor, kube::ObjectMeta& out) {
 }
 
 bool read(Cursor& cursor, kube::ResourceList& out) {
-  return read_amounts(cursor, out, [](std::string_view, std::string) {});
+  return read_amounts(cursor, out, [](std::string_view, const std::string&) {});
 }
 
 bool read(Cursor& cursor, kube::ResourceRequirements& out) {
   const auto amounts = [&](std::string_view list, kube::ResourceList& into) {
-    return read_amounts(cursor, into, [&](std::string_view name, std::string literal) {
+    return read_amounts(cursor, into, [&](std::string_view name, const std::string& literal) {
       out.unreadable.push_back({std::string(list) + "[\"" + std::string(name) + "\"]", literal});
     });
   };

@@ -23,9 +23,10 @@ void YamlReader::fail(const YAML::Node& node, std::string field, std::string mes
   Error error = Error::invalid(std::move(message)).at_field(std::move(field)).in(source_);
   const YAML::Mark mark = node.Mark();
   if (!mark.is_null()) {
+    // Changes in place and moves nothing away.
     static_cast<void>(std::move(error).at_line(static_cast<std::size_t>(mark.line) + 1));
   }
-  error_ = std::move(error);
+  error_ = std::move(error);  // NOLINT(bugprone-use-after-move)
 }
 
 YamlSection::YamlSection(YamlReader& reader, YAML::Node node, std::string path,
