@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t kMaxName = 253;   // as Kubernetes limits object names
 constexpr std::size_t kMaxLevel = 317;  // a label key: prefix of 253, slash, name of 63
 
+// Far above any GPU's memory or message; sums of these over a node's devices stay within 64 bits.
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
+
 Error not_in_form(std::string_view key, std::string accepted) {
   return Error::invalid(std::move(accepted))
       .at_field("metadata.annotations[\"" + std::string(key) + "\"]");
@@ -108,8 +111,8 @@ Result<std::optional<topology::Bytes>> read_bytes(const kube::StringMap& annotat
   const std::string* text = kube::find(annotations, key);
   if (text == nullptr) return std::optional<topology::Bytes>();
   const auto quantity = kube::Quantity::parse(*text);
-  if (!quantity || quantity->sign() <= 0 || quantity->value_overflows()) {
-    return not_in_form(key, "must be a positive quantity of bytes below 8Ei, such as 12Gi");
+  if (!quantity || quantity->sign() <= 0 || quantity->value() > kMaxBytes) {
+    return not_in_form(key, "must be a positive quantity of bytes, at most 1Pi, such as 12Gi");
   }
   return std::optional<topology::Bytes>(topology::Bytes{quantity->value()});
 }
