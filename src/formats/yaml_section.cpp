@@ -29,9 +29,9 @@ void YamlReader::fail(const YAML::Node& node, std::string field, std::string mes
   error_ = std::move(error);  // NOLINT(bugprone-use-after-move)
 }
 
-YamlSection::YamlSection(YamlReader& reader, YAML::Node node, std::string path,
+YamlSection::YamlSection(YamlReader& reader, const YAML::Node& node, std::string path,
                          const std::vector<std::string_view>& keys)
-    : reader_(reader), node_(std::move(node)), path_(std::move(path)) {
+    : reader_(reader), node_(node), path_(std::move(path)) {
   if (!node_.IsMap()) {
     reader_.fail(node_, path_, "must be a mapping with the keys " + joined(keys));
     return;

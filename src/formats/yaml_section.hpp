@@ -35,7 +35,7 @@ class YamlReader {
 class YamlSection {
  public:
   // Fails where `node` is no mapping, or has a key that is not in `keys` or stands twice.
-  YamlSection(YamlReader& reader, YAML::Node node, std::string path,
+  YamlSection(YamlReader& reader, const YAML::Node& node, std::string path,
               const std::vector<std::string_view>& keys);
 
   void read(std::string_view key, std::string& out);

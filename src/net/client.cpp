@@ -127,7 +127,7 @@ Result<void> Client::Impl::perform(const Call& call) {
   Result<void> outcome;
   try {
     watch();
-    asio::co_spawn(io, attempt(call), [&](std::exception_ptr thrown, Result<void> result) {
+    asio::co_spawn(io, attempt(call), [&](const std::exception_ptr& thrown, Result<void> result) {
       outcome = thrown ? Result<void>(Error(ErrorKind::kInternal, "the call ended unexpectedly"))
                        : std::move(result);
       running = false;

@@ -66,7 +66,7 @@ bool rejected_as_unknown(const Request& request, const NodeState& node, const Op
          !links_are_known(*node.machine);
 }
 
-void add_note(Details& details, std::string text) {
+void add_note(Details& details, const std::string& text) {
   if (!details.note.empty()) details.note += "; ";
   details.note += text;
 }
