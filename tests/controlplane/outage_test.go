@@ -48,9 +48,10 @@ func TestServerDown(t *testing.T) {
 	kubectl(t, "", "-n", "kube-system", "delete", "pod", "down-system", "--force", "--grace-period=0")
 
 	// ignorable: false: the GPU pod waits.
-	event(t, space, "gpu", "FailedScheduling", func(message string) bool {
+	message := event(t, space, "gpu", "FailedScheduling", func(message string) bool {
 		return strings.Contains(message, "/filter") && strings.Contains(message, "connection refused")
 	})
+	t.Logf("kube-scheduler %s: %s", cluster.Binaries.Version, message)
 
 	check(t, installation.Start(context.Background()))
 	recovered = true

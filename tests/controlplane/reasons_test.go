@@ -54,6 +54,7 @@ func TestFailedSchedulingEventCarriesOurReasonsCounted(t *testing.T) {
 			t.Errorf("the event lacks %q: %s", want, message)
 		}
 	}
+	t.Logf("kube-scheduler %s: %s", cluster.Binaries.Version, message)
 	// Preemption would not help: both are permanent.
 	if !strings.Contains(message, "Preemption is not helpful") {
 		t.Errorf("the event does not say that preemption cannot help: %s", message)
