@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "domain_outlook.hpp"
@@ -64,7 +65,6 @@ class Buckets {
     const auto next = std::upper_bound(starts_.begin(), starts_.end(), seconds);
     return static_cast<std::uint32_t>(next - starts_.begin());
   }
-  [[nodiscard]] double least() const { return starts_.empty() ? 0 : starts_.front(); }
 
  private:
   std::vector<double> starts_;
@@ -96,14 +96,13 @@ class Ranker {
     }
     const Buckets buckets(entries_);
     for (Place& place : places_) {
-      Ranked& entry = entries_[place.entry];
-      place.seconds = buckets.of(entry.prediction.seconds.value);
-      entry.score = score_of(entry.prediction.seconds.value, buckets.least());
-      if (asks_for_nothing() && (place.doubts & kNotCounted) != 0) entry.score = 0;
-      if ((place.doubts & kNodeUnknown) != 0) place.seconds = UINT32_MAX;
+      place.seconds = (place.doubts & kNodeUnknown) != 0
+                          ? UINT32_MAX
+                          : buckets.of(entries_[place.entry].prediction.seconds.value);
     }
     std::sort(places_.begin(), places_.end(),
               [this](const Place& a, const Place& b) { return before(a, b); });
+    score();
     std::vector<Ranked> ranked;
     ranked.reserve(places_.size());
     for (const Place& place : places_)
@@ -127,9 +126,11 @@ class Ranker {
       std::uint32_t candidate;
     };
     std::vector<Alone> alone;
+    at_leaf_.resize(candidates_.size());
     for (std::uint32_t i = 0; i < candidates_.size(); ++i) {
       if (!verdicts[i].fits() || !candidates_[i].index) continue;
-      alone.push_back({predictor_.on(*candidates_[i].index, kLeafTier).seconds.value, i});
+      at_leaf_[i] = predictor_.on(*candidates_[i].index, kLeafTier);
+      alone.push_back({at_leaf_[i].seconds.value, i});
     }
     std::sort(alone.begin(), alone.end(), [](const Alone& a, const Alone& b) {
       return std::tie(a.seconds, a.candidate) < std::tie(b.seconds, b.candidate);
@@ -170,8 +171,7 @@ class Ranker {
       if (penalised) place.doubts |= kNodeUnknown;
     } else {
       const NodeState& node = snapshot_.node(*index);
-      entry.prediction =
-          predictor_.on(*index, tiers_.empty() ? std::nullopt : std::optional(tiers_[candidate]));
+      entry.prediction = predict_on(candidate);
       if (penalised && !entry.prediction.topology_known) place.doubts |= kLinksUnknown;
       if (!asks_for_nothing()) {
         count_left_over(request_, node, place);
@@ -181,6 +181,37 @@ class Ranker {
     }
     place.tier = entry.prediction.tier;
     places_.push_back(place);
+  }
+
+  [[nodiscard]] Prediction predict_on(std::uint32_t candidate) {
+    const NodeIndex index = *candidates_[candidate].index;
+    if (tiers_.empty()) return predictor_.on(index);
+    Prediction& at_leaf = at_leaf_[candidate];
+    if (tiers_[candidate] == kLeafTier || at_leaf.nodes == 1) return std::move(at_leaf);
+    return predictor_.on(index, tiers_[candidate]);
+  }
+
+  // Nodes that nobody knows are last in order and never ahead by score.
+  void score() {
+    if (places_.empty()) return;
+    // Whatever else is put first within 2 %, the best score is that of the least seconds.
+    const std::uint32_t first_bucket = places_.front().seconds;
+    double best = std::numeric_limits<double>::infinity();
+    for (const Place& place : places_) {
+      if (place.seconds != first_bucket) break;
+      best = std::min(best, entries_[place.entry].prediction.seconds.value);
+    }
+    int least_known = kBestScore;
+    for (const Place& place : places_) {
+      Ranked& entry = entries_[place.entry];
+      entry.score = score_of(entry.prediction.seconds.value, best);
+      if (asks_for_nothing() && (place.doubts & kNotCounted) != 0) entry.score = 0;
+      if ((place.doubts & kNodeUnknown) == 0) {
+        least_known = std::min(least_known, entry.score);
+      } else {
+        entry.score = std::min(entry.score, least_known);
+      }
+    }
   }
 
   // Names last; nodes of a snapshot are numbered by name, which is cheaper to compare.
@@ -200,7 +231,9 @@ class Ranker {
   std::span<const Candidate> candidates_;
   const Options& options_;
   Predictor predictor_;
-  std::vector<std::uint32_t> tiers_;  // by candidate; empty: no gang to look ahead for
+  // By candidate; empty: no gang to look ahead for.
+  std::vector<Prediction> at_leaf_;
+  std::vector<std::uint32_t> tiers_;
   std::vector<Ranked> entries_;
   std::vector<Place> places_;
 };
