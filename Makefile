@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 RANKWARD := build/release/rankward
 
 .DEFAULT_GOAL := help
-.PHONY: help dependencies build demo test test-unit test-controlplane demo-cluster asan tsan lint \
+.PHONY: help dependencies build demo test test-unit test-controlplane demo-cluster asan tsan lint tidy \
         format bench bench-controlplane fuzz install clean
 
 help: ## list the targets
@@ -43,9 +43,13 @@ tsan: dependencies ## the threaded rooms under ThreadSanitizer
 	cmake --build --preset tsan -j $(JOBS) --target net_test cluster_test server_test
 	ctest --preset tsan -j $(JOBS) -L threads
 
-lint: ## clang-format, clang-tidy and the house's own checks
+lint: ## clang-format and the house's own checks
 	@scripts/install-dependencies.sh --lint
 	@scripts/lint.sh
+
+tidy: dependencies ## clang-tidy; a file that passed is read again only when it or a header changed
+	@scripts/install-dependencies.sh --lint
+	@scripts/tidy.sh
 
 format: ## clang-format what git knows
 	@git ls-files '*.hpp' '*.cpp' | xargs clang-format -i
