@@ -22,13 +22,13 @@ std::vector<std::uint32_t> positions_of(std::uint64_t mask, std::size_t gpus) {
   return positions;
 }
 
-// n over k, cut at kMaxGpuSets + 1.
+// n over k, cut at kMaxScoredSets + 1.
 std::size_t choices(std::size_t n, std::size_t k) {
   k = std::min(k, n - k);
   std::size_t result = 1;
   for (std::size_t i = 1; i <= k; ++i) {
     result = result * (n - k + i) / i;
-    if (result > kMaxGpuSets) return kMaxGpuSets + 1;
+    if (result > kMaxScoredSets) return kMaxScoredSets + 1;
   }
   return result;
 }
@@ -154,13 +154,17 @@ Pick predict_pick(const NodeTopology& topology, std::optional<std::uint64_t> fre
   // The scheduler says that there is room, our snapshot does not show it yet: not known then.
   const bool known = free && from.size() >= count;
   if (!known) from = std::move(all);
-  if (choices(from.size(), count) > kMaxGpuSets) {
+  if (choices(from.size(), count) > kMaxScoredSets) {
     pick.open = true;
     return pick;
   }
   for_each_set(from, count, [&pick](const GpuSet& set) { pick.sets.push_back(set); });
   keep_fewest_numa_nodes(topology, pick.sets);
   if (known) keep_best_scores(topology, pick.sets);
+  if (pick.sets.size() > kMaxSets) {
+    pick.sets.clear();
+    pick.open = true;
+  }
   return pick;
 }
 

@@ -12,8 +12,10 @@ namespace rankward::placement {
 // Positions in topology.gpus, ascending.
 using GpuSet = std::vector<std::uint32_t>;
 
-// Above this many sets nobody enumerates them: see Pick::open.
-inline constexpr std::size_t kMaxGpuSets = 1000;
+// Above this many nobody scores them, and above this many that tie nobody prices them: see
+// Pick::open. Half of an eight-GPU node is 70 sets, two of sixteen are 120.
+inline constexpr std::size_t kMaxScoredSets = 1000;
+inline constexpr std::size_t kMaxSets = 128;
 
 struct Pick {
   // Every set that may come out. More than one where the plugin's scores tie or the free GPUs are

@@ -82,11 +82,13 @@ topology::NodeTopology sixteen() {
   return machine;
 }
 
-TEST(PredictPick, DoesNotListMoreThanAThousandSets) {
+TEST(PredictPick, ListsNoMoreSetsThanCanBePriced) {
   const Pick pick = predict_pick(sixteen(), {}, 8);
   EXPECT_TRUE(pick.open);
   EXPECT_THAT(pick.sets, IsEmpty());
-  EXPECT_EQ(predict_pick(sixteen(), {}, 3).sets.size(), 560U);
+  EXPECT_TRUE(predict_pick(sixteen(), {}, 3).open) << "560 sets";
+  EXPECT_EQ(predict_pick(sixteen(), {}, 2).sets.size(), 120U);
+  EXPECT_EQ(predict_pick(sixteen(), 0xffff, 3).sets.size(), 16U) << "scored, those of one switch";
 }
 
 LinkQuestion question_of(const topology::NodeTopology& machine, std::uint32_t count) {
