@@ -37,7 +37,7 @@ std::string describe(const placement::Details& details) {
   number("allocatable", details.allocatable);
   number("used", details.used);
   number("free", details.free);
-  number("unhealthy", details.unhealthy);
+  if (details.unhealthy.value_or(0) != 0) number("unhealthy", details.unhealthy);
   number("labels say", details.labels_say);
   if (details.need_memory) parts.push_back("needs " + topology::to_string(*details.need_memory));
   if (details.has_memory) parts.push_back("has " + topology::to_string(*details.has_memory));

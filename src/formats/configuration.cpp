@@ -220,6 +220,7 @@ Result<Configuration> read_configuration(std::string_view text, std::string_view
 
 std::string print_configuration(const Configuration& configuration) {
   YAML::Emitter out;
+  out.SetDoublePrecision(6);  // 0.9 and not 0.90000000000000002
   out << YAML::BeginMap;
   emit(out, "apiVersion", std::string(kApiVersion));
   emit(out, "kind", std::string(kKind));
