@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -55,14 +56,18 @@ struct Certificates {
   net::KeyPair scheduler;  // what kube-scheduler would present
 };
 
+// Longer than the month ahead of which the server warns.
+constexpr std::chrono::hours kValidity{24 * 60};
+
 // A certificate authority for this one run, with the server's and the scheduler's certificates.
 Result<Certificates> make_certificates(const TemporaryFolder& folder) {
-  auto authority = net::make_authority("rankward demo");
+  auto authority = net::make_authority("rankward demo", kValidity);
   if (!authority) return authority.error();
   auto server = net::issue(*authority, {.common_name = "rankward",
                                         .dns_names = {"localhost"},
                                         .ip_addresses = {"127.0.0.1"},
-                                        .server = true});
+                                        .server = true,
+                                        .validity = kValidity});
   if (!server) return server.error();
   auto scheduler = net::issue(*authority, {.common_name = "system:kube-scheduler", .client = true});
   if (!scheduler) return scheduler.error();

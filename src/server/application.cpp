@@ -1,7 +1,11 @@
 #include "rankward/server/application.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -86,6 +90,7 @@ struct Application::Impl {
   Result<void> open_source(const cluster::SnapshotSource* given);
   Result<void> open_doors(admission::Policy policy);
   std::vector<Sample> samples() const;
+  void warn_of_expiry() const;
   net::Listener status_listener();
 
   Configuration configuration;
@@ -101,6 +106,7 @@ struct Application::Impl {
   // The status port outlives the doors, so that a probe sees "not ready" while they drain.
   std::unique_ptr<net::Server> status;
   std::atomic<bool> stopping{false};
+  std::jthread expiry_watch;  // last: ends before what it looks at
 };
 
 Result<void> Application::Impl::open_source(const cluster::SnapshotSource* given) {
@@ -213,6 +219,21 @@ Result<void> Application::Impl::open_doors(admission::Policy policy) {
   return {};
 }
 
+// A certificate that nobody renews is found here a month before it stops every call.
+void Application::Impl::warn_of_expiry() const {
+  constexpr std::chrono::hours kAhead{24 * 30};
+  const auto not_after = server->certificates_not_after();
+  for (std::size_t i = 0; i < door_names.size(); ++i) {
+    if (!not_after[i]) continue;
+    const auto left = *not_after[i] - system_clock::now();
+    if (left > kAhead) continue;
+    log.warning("the serving certificate ends soon",
+                {{"door", door_names[i]},
+                 {"daysLeft", std::int64_t{std::chrono::duration_cast<std::chrono::hours>(left) /
+                                           std::chrono::hours(24)}}});
+  }
+}
+
 std::vector<Sample> Application::Impl::samples() const {
   std::vector<Sample> out;
   const auto gauge = [&](std::string name, std::string help, double value,
@@ -306,6 +327,15 @@ Result<std::unique_ptr<Application>> Application::start(Configuration configurat
   auto impl = std::make_unique<Impl>(std::move(configuration), log);
   if (auto opened = impl->open_source(source); !opened) return std::move(opened.error());
   if (auto opened = impl->open_doors(std::move(*policy)); !opened) return std::move(opened.error());
+  impl->expiry_watch = std::jthread([raw = impl.get()](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+      raw->warn_of_expiry();
+      wake.wait_for(lock, stop, std::chrono::hours(12), [] { return false; });
+    }
+  });
   std::unique_ptr<Application> application(new Application(std::move(impl)));
   const OpenPorts ports = application->ports();
   const std::string_view address = application->impl_->configuration.ports.address;

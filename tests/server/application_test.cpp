@@ -282,6 +282,18 @@ TEST_F(ApplicationTest, MetricsCountAnswersAndRejects) {
                           HasSubstr("rankward_admission_denials_total{rule=\"HP-01\"} 0")));
 }
 
+TEST_F(ApplicationTest, WarnsOfACertificateThatEndsWithinAMonth) {
+  ::testing::internal::CaptureStderr();
+  {
+    record::Log log({.format = record::LogFormat::kJson});
+    auto started = Application::start(configuration_, log, &inventory_);
+    ASSERT_TRUE(started) << started.error().to_string();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("the serving certificate ends soon"), HasSubstr("\"daysLeft\":0")));
+}
+
 TEST_F(ApplicationTest, StoppingIsNotReadyAndClosesConnections) {
   start(&inventory_);
   EXPECT_EQ(status("/livez"), "ok");
