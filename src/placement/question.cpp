@@ -86,9 +86,7 @@ std::optional<Bytes> device_memory(const Question& question) {
   std::optional<Bytes> memory;
   if (const auto profile = kube::mig_profile(question.device.resource)) {
     memory = slice_memory(question, *profile);
-  } else if (!question.is_nvidia()) {
-    memory = card_memory(topology);
-  } else if (topology.sharing == SharingMode::kMigSingle) {
+  } else if (question.is_nvidia() && topology.sharing == SharingMode::kMigSingle) {
     memory = slice_memory(question, topology.single_profile);
     if (!memory) memory = topology.gpu_memory;
   } else {
