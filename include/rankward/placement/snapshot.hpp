@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "rankward/kube/node.hpp"
 #include "rankward/kube/pod.hpp"
+#include "rankward/placement/gang.hpp"
 #include "rankward/placement/request.hpp"
 #include "rankward/topology/node_topology.hpp"
 
@@ -34,6 +36,7 @@ struct Holder {
   std::vector<std::uint32_t> gpu_indexes;
   std::string gang_key;  // "" for none, and once the pod is being deleted: no rank any more
   std::optional<std::int32_t> rank;
+  std::string role;  // of gang_key's members
 };
 
 // One accelerator or RDMA resource of a node, apart from the rest: every call asks for these, of
@@ -87,6 +90,11 @@ class Snapshot {
   // Nodes on which members of the gang are bound, one entry a member, ascending. Valid as long as
   // the Snapshot.
   [[nodiscard]] const std::vector<NodeIndex>& bound_members(std::string_view gang_key) const;
+  // The gang's pods without a node and what its owners say. nullptr where there is neither. Valid
+  // as long as the Snapshot.
+  [[nodiscard]] const GangState* gang(std::string_view gang_key) const;
+  // Every gang that has a pod without a node, in no order to rely on.
+  void for_each_pending_gang(const std::function<void(const GangState&)>& visit) const;
 
  private:
   friend class SnapshotBuilder;

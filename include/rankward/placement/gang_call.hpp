@@ -1,0 +1,58 @@
+// What a whole gang gets: from the watch alone, and for a filter call of one of its pods.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankward/placement/plan.hpp"
+#include "rankward/placement/ranking.hpp"
+#include "rankward/placement/reservations.hpp"
+#include "rankward/placement/verdict.hpp"
+
+namespace rankward::placement {
+
+// Why a gang is not planned as a whole.
+enum class GangStanding : std::uint8_t {
+  kPlanned,        // a reservation holds its places
+  kNotPlannable,   // size not known, or elastic: greedy, pod by pod
+  kIncomplete,     // from the watch only: not all of its pods exist yet
+  kGatedByOthers,  // a pod carries a gate that is not ours: neither planned nor nominated
+  kPinned,         // another controller has tied its pods to nodes: verified, never planned anew
+  kWhole,          // all of its ranks are bound
+  kRefused,        // there is no plan that holds it: `refusal` says why
+};
+
+struct GangOutcome {
+  GangStanding standing = GangStanding::kNotPlannable;
+  // Where planned. The same object as in the view where nothing had to be changed.
+  std::shared_ptr<const Reservation> reservation;
+  PlanRefusal refusal;
+};
+
+// The gang planned, or its plan mended, from the watch alone: all nodes of the Snapshot are open to
+// it. Nominations that its pods already carry are its plan. `complete`: only once as many pods
+// exist as the gang has ranks. Publish outcome.reservation by compare-and-swap.
+[[nodiscard]] GangOutcome plan_gang(const ClusterView& view, std::string_view gang_key, Instant now,
+                                    bool complete, const Options& options);
+
+struct CallAnswer {
+  GangOutcome gang;          // kNotPlannable for pods without a gang
+  bool plan_missed = false;  // the planned node was not among the candidates: planned anew
+  bool planned_now = false;  // this call made or changed the plan
+  Ranking ranking;           // `fits`: open places of the plan, the own one first with score 10
+  // Reservations to publish; null: nothing changed.
+  std::shared_ptr<const Reservations> next;
+};
+
+// One filter or prioritize call, whole gangs and what others hold included. Pure: the same view,
+// request and candidates give the same answer; `now` only slides limits.
+[[nodiscard]] CallAnswer answer_call(const ClusterView& view, const Request& request,
+                                     const kube::PodSpec& spec,
+                                     std::span<const Candidate> candidates, Instant now,
+                                     const Options& options, Use use);
+
+}  // namespace rankward::placement
