@@ -160,7 +160,23 @@ const std::vector<NodeIndex>& Snapshot::bound_members(std::string_view gang_key)
   const auto& part = gangs_[gang_part(gang_key)];
   if (!part) return kNone;
   const auto found = part->find(gang_key);
-  return found == part->end() ? kNone : found->second;
+  return found == part->end() ? kNone : found->second.bound;
+}
+
+const GangState* Snapshot::gang(std::string_view gang_key) const {
+  const auto& part = gangs_[gang_part(gang_key)];
+  if (!part) return nullptr;
+  const auto found = part->find(gang_key);
+  return found == part->end() ? nullptr : found->second.state.get();
+}
+
+void Snapshot::for_each_pending_gang(const std::function<void(const GangState&)>& visit) const {
+  for (const auto& part : gangs_) {
+    if (!part) continue;
+    for (const auto& [key, gang] : *part) {
+      if (gang.state && !gang.state->pending.empty()) visit(*gang.state);
+    }
+  }
 }
 
 }  // namespace rankward::placement

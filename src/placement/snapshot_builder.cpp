@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "annotations.hpp"
+#include "gang_roster.hpp"
 #include "machine_key.hpp"
 #include "rankward/kube/scheduling.hpp"
 #include "rankward/placement/snapshot.hpp"
@@ -64,8 +64,9 @@ Holder holder_of(const kube::Pod& pod, std::string key) {
   }
   if (holder.gpus > 0) holder.gpu_indexes = assigned_gpus(pod.metadata.annotations);
   if (auto gang = gang_of(pod); gang && *gang && !pod.metadata.deleting) {
-    holder.gang_key = (*gang)->key;
+    holder.gang_key = std::move((*gang)->key);
     holder.rank = (*gang)->rank;
+    holder.role = std::move((*gang)->role);
   }
   return holder;
 }
@@ -83,12 +84,18 @@ struct SnapshotBuilder::State {
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 
-  Entries entries;                                              // by node name
-  std::map<std::string, std::string, std::less<>> node_of_pod;  // UID -> node name
-  std::map<std::string, std::map<std::string, std::uint32_t>, std::less<>> gangs;  // -> node, pods
+  // Where a pod is kept: on its node, else with its gang.
+  struct Place {
+    std::string node;
+    std::string gang_key;
+  };
+
+  RequestOptions options;
+  Entries entries;                                   // by node name
+  std::map<std::string, Place, std::less<>> places;  // by UID
+  GangRoster gangs;
   std::vector<std::string> changed;  // names of entries with `changed` set
-  std::set<std::string, std::less<>> changed_gangs;
-  bool nodes_changed = true;  // a node has come or gone, so indexes move
+  bool nodes_changed = true;         // a node has come or gone, so indexes move
   TopologyPool pool;
   std::shared_ptr<const Snapshot> last = std::make_shared<Snapshot>();
 
@@ -98,25 +105,20 @@ struct SnapshotBuilder::State {
     changed.push_back(name);
   }
 
-  void count_member(const std::string& node, const Holder& holder, bool comes) {
-    if (holder.gang_key.empty()) return;
-    changed_gangs.insert(holder.gang_key);
-    auto& members = gangs[holder.gang_key];
-    std::uint32_t& count = members[node];
-    comes ? ++count : --count;
-    if (count == 0) members.erase(node);
-    if (members.empty()) gangs.erase(holder.gang_key);
-  }
-
-  void drop_holder(std::string_view uid) {
-    const auto place = node_of_pod.find(uid);
-    if (place == node_of_pod.end()) return;
-    const auto entry = entries.find(place->second);
-    const auto holder = entry->second.holders.find(uid);
-    count_member(entry->first, holder->second, false);
-    entry->second.holders.erase(holder);
-    mark(entry->first, entry->second);
-    node_of_pod.erase(place);
+  void drop_pod(std::string_view uid) {
+    const auto found = places.find(uid);
+    if (found == places.end()) return;
+    const Place& place = found->second;
+    if (place.node.empty()) {
+      gangs.remove_pending(place.gang_key, found->first);
+    } else {
+      const auto entry = entries.find(place.node);
+      const auto holder = entry->second.holders.find(uid);
+      if (!holder->second.gang_key.empty()) gangs.unbind(holder->second.gang_key, place.node);
+      entry->second.holders.erase(holder);
+      mark(entry->first, entry->second);
+    }
+    places.erase(found);
   }
 
   static std::shared_ptr<const NodeState> state_of(const Entry& entry) {
@@ -150,26 +152,22 @@ struct SnapshotBuilder::State {
     }
     next.by_name_ = std::move(names);
     std::array<std::shared_ptr<Snapshot::Gangs>, Snapshot::kGangParts> parts;
-    for (const auto& [key, members] : gangs) {
+    for (const auto& [key, gang] : gangs.refreshed()) {
       auto& part = parts[Snapshot::gang_part(key)];
       if (!part) part = std::make_shared<Snapshot::Gangs>();
-      put_gang(*part, key, *next.by_name_);
+      part->emplace(key, numbered(gang, *next.by_name_));
     }
     std::copy(parts.begin(), parts.end(), next.gangs_.begin());
   }
 
-  void put_gang(Snapshot::Gangs& part, const std::string& key, const Snapshot::Names& names) const {
-    const auto members = gangs.find(key);
-    if (members == gangs.end()) {
-      part.erase(key);
-      return;
-    }
-    std::vector<NodeIndex> bound;
-    for (const auto& [node, count] : members->second) {
+  static Snapshot::Gang numbered(const GangRoster::Gang& gang, const Snapshot::Names& names) {
+    Snapshot::Gang out;
+    out.state = gang.state;
+    for (const auto& [node, count] : gang.bound) {
       const auto index = names.find(node);
-      if (index != names.end()) bound.insert(bound.end(), count, NodeIndex{index->second});
+      if (index != names.end()) out.bound.insert(out.bound.end(), count, NodeIndex{index->second});
     }
-    part.insert_or_assign(key, std::move(bound));
+    return out;
   }
 
   void share_nodes(Snapshot& next) {
@@ -183,7 +181,8 @@ struct SnapshotBuilder::State {
       }
     }
     std::array<std::shared_ptr<Snapshot::Gangs>, Snapshot::kGangParts> copies;
-    for (const std::string& key : changed_gangs) {
+    const GangRoster::Gangs& all = gangs.refreshed();
+    for (const std::string& key : gangs.changed()) {
       const std::size_t part = Snapshot::gang_part(key);
       auto& copy = copies[part];
       if (!copy) {
@@ -191,12 +190,20 @@ struct SnapshotBuilder::State {
                                  : std::make_shared<Snapshot::Gangs>();
         next.gangs_[part] = copy;
       }
-      put_gang(*copy, key, *next.by_name_);
+      const auto gang = all.find(key);
+      if (gang == all.end()) {
+        copy->erase(key);
+      } else {
+        copy->insert_or_assign(key, numbered(gang->second, *next.by_name_));
+      }
     }
   }
 };
 
-SnapshotBuilder::SnapshotBuilder() : state_(std::make_unique<State>()) {}
+SnapshotBuilder::SnapshotBuilder(const RequestOptions& options)
+    : state_(std::make_unique<State>()) {
+  state_->options = options;
+}
 SnapshotBuilder::~SnapshotBuilder() = default;
 SnapshotBuilder::SnapshotBuilder(SnapshotBuilder&&) noexcept = default;
 SnapshotBuilder& SnapshotBuilder::operator=(SnapshotBuilder&&) noexcept = default;
@@ -222,18 +229,25 @@ void SnapshotBuilder::remove_node(std::string_view name) {
 
 void SnapshotBuilder::put_pod(const kube::Pod& pod) {
   const std::string key = pod.metadata.uid.empty() ? pod.metadata.full_name() : pod.metadata.uid;
-  state_->drop_holder(key);
-  if (pod.spec.node_name.empty() || pod.is_terminal()) return;
+  state_->drop_pod(key);
+  if (pod.is_terminal()) return;
+  if (pod.spec.node_name.empty()) {
+    auto member = pending_member(pod, state_->options);
+    if (!member) return;
+    state_->places[key].gang_key = member->request->gang->key;
+    state_->gangs.put_pending(std::move(*member));
+    return;
+  }
   State::Entry& entry = state_->entries[pod.spec.node_name];
   Holder& holder = entry.holders[key];
   holder = holder_of(pod, key);
-  state_->node_of_pod[key] = pod.spec.node_name;
-  state_->count_member(pod.spec.node_name, holder, true);
+  state_->places[key].node = pod.spec.node_name;
+  if (!holder.gang_key.empty()) state_->gangs.bind(holder.gang_key, pod.spec.node_name);
   state_->mark(pod.spec.node_name, entry);
 }
 
 void SnapshotBuilder::remove_pod(std::string_view uid) {
-  state_->drop_holder(uid);
+  state_->drop_pod(uid);
 }
 
 void SnapshotBuilder::clear_nodes() {
@@ -251,10 +265,20 @@ void SnapshotBuilder::clear_pods() {
     entry.holders.clear();
     state_->mark(name, entry);
   }
-  for (const auto& [key, members] : state_->gangs)
-    state_->changed_gangs.insert(key);
-  state_->gangs.clear();
-  state_->node_of_pod.clear();
+  state_->gangs.clear_members();
+  state_->places.clear();
+}
+
+void SnapshotBuilder::put_gang_facts(const std::string& owner_key, std::vector<GangFacts> facts) {
+  state_->gangs.put_facts(owner_key, std::move(facts));
+}
+
+void SnapshotBuilder::remove_gang_facts(std::string_view owner_key) {
+  state_->gangs.remove_facts(owner_key);
+}
+
+void SnapshotBuilder::clear_gang_facts(std::string_view owner_prefix) {
+  state_->gangs.clear_facts(owner_prefix);
 }
 
 std::shared_ptr<const Snapshot> SnapshotBuilder::build() {
@@ -270,7 +294,7 @@ std::shared_ptr<const Snapshot> SnapshotBuilder::build() {
     if (entry != state_->entries.end()) entry->second.changed = false;
   }
   state_->changed.clear();
-  state_->changed_gangs.clear();
+  state_->gangs.forget_changes();
   state_->nodes_changed = false;
   state_->last = next;
   return next;

@@ -38,6 +38,7 @@ struct RoleSize {
   std::int32_t pods = 0;
   // Fewer make a gang too: elastic jobs, minMember below the number of pods. 0: all are needed.
   std::int32_t least = 0;
+  friend bool operator==(const RoleSize&, const RoleSize&) = default;
 };
 
 // What one object of a framework says about one gang.
@@ -47,6 +48,7 @@ struct GangFacts {
   // A native PodGroup's schedulingConstraints.topology key, "" for none: a node label.
   std::string required_topology;
   bool elastic = false;  // may grow and shrink while it runs: planned greedily, pod by pod
+  friend bool operator==(const GangFacts&, const GangFacts&) = default;
 };
 
 struct GangState {

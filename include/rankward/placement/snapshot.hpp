@@ -107,7 +107,11 @@ class Snapshot {
   template <class T>
   using NameMap = boost::unordered_flat_map<std::string, T, StringHash, std::equal_to<>>;
   using Names = NameMap<std::uint32_t>;
-  using Gangs = NameMap<std::vector<NodeIndex>>;
+  struct Gang {
+    std::vector<NodeIndex> bound;
+    std::shared_ptr<const GangState> state;  // null: nothing pending, and no owner says anything
+  };
+  using Gangs = NameMap<Gang>;
   // Gangs are split by hash, so that a change copies one part and shares the others.
   static constexpr std::size_t kGangParts = 256;
   static std::size_t gang_part(std::string_view gang_key) {
@@ -125,7 +129,8 @@ class Snapshot {
 // node and the work for the nodes and gangs that changed.
 class SnapshotBuilder {
  public:
-  SnapshotBuilder();
+  // The options are for the requests of pending pods.
+  explicit SnapshotBuilder(const RequestOptions& options = {});
   ~SnapshotBuilder();
   SnapshotBuilder(SnapshotBuilder&&) noexcept;
   SnapshotBuilder& operator=(SnapshotBuilder&&) noexcept;
@@ -135,12 +140,19 @@ class SnapshotBuilder {
   void remove_node(std::string_view name);
   // Adds or replaces by UID (by namespace/name where there is none). Terminal or unbound pods hold
   // nothing; a pod that is being deleted holds its devices until it is gone. A pod may come before
-  // its node.
+  // its node. Pods without a node are kept where they belong to a gang and have not ended; one
+  // whose annotations are not in their form belongs to none.
   void put_pod(const kube::Pod& pod);
   // By the same key.
   void remove_pod(std::string_view uid);
   void clear_nodes();
   void clear_pods();
+  // Replaces all that this owner has said. The key is the caller's, of the form KIND/NAME, so that
+  // all owners of one kind can be cleared at once.
+  void put_gang_facts(const std::string& owner_key, std::vector<GangFacts> facts);
+  void remove_gang_facts(std::string_view owner_key);
+  // Of every owner whose key begins so; "" for all.
+  void clear_gang_facts(std::string_view owner_prefix);
   // Snapshots are numbered from 1.
   [[nodiscard]] std::shared_ptr<const Snapshot> build();
 
