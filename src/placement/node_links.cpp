@@ -97,6 +97,26 @@ NodeLinks work_out(const LinkQuestion& question) {
 
 }  // namespace
 
+bool only_whole_gpus(const Request& request, const topology::NodeTopology& topology) {
+  using topology::SharingMode;
+  const bool divided = topology.sharing == SharingMode::kTimeSlicing ||
+                       topology.sharing == SharingMode::kMps ||
+                       topology.sharing == SharingMode::kMigSingle;
+  return !divided && std::all_of(request.devices.begin(), request.devices.end(),
+                                 [](const DeviceRequest& device) {
+                                   return device.kind == kube::DeviceKind::kWholeGpu;
+                                 });
+}
+
+bool is_reported(const topology::NodeTopology& topology) {
+  return !topology.gpus.empty() || !topology.nics.empty();
+}
+
+double clique_bandwidth(const topology::NodeTopology& topology, double otherwise) {
+  const auto nvlink = topology::nvlink_per_gpu(topology);
+  return nvlink ? nvlink->value : otherwise;
+}
+
 std::size_t LinkMemo::Hash::operator()(const LinkQuestion& question) const {
   std::size_t seed = 0;
   boost::hash_combine(seed, question.machine);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "device_pick.hpp"
+#include "rankward/placement/request.hpp"
 #include "rankward/topology/bandwidth.hpp"
 
 namespace rankward::placement {
@@ -15,6 +16,15 @@ struct NodeLinks {
   topology::Bottleneck intra;  // among the GPUs
   topology::Bottleneck inter;  // from them to other nodes
 };
+
+// The pod gets GPUs as a whole, so that which ones it gets can be foretold.
+[[nodiscard]] bool only_whole_gpus(const Request& request, const topology::NodeTopology& topology);
+
+// Somebody has said what links the node has.
+[[nodiscard]] bool is_reported(const topology::NodeTopology& topology);
+
+// b_inter inside an NVLink clique, GB/s; `otherwise` where the product has no such links.
+[[nodiscard]] double clique_bandwidth(const topology::NodeTopology& topology, double otherwise);
 
 // What decides about the links of a node, so that equal nodes are worked out once.
 struct LinkQuestion {

@@ -26,26 +26,6 @@ const NodeState& empty_node() {
   return kNode;
 }
 
-bool only_whole_gpus(const Request& request, const topology::NodeTopology& topology) {
-  using topology::SharingMode;
-  const bool divided = topology.sharing == SharingMode::kTimeSlicing ||
-                       topology.sharing == SharingMode::kMps ||
-                       topology.sharing == SharingMode::kMigSingle;
-  return !divided && std::all_of(request.devices.begin(), request.devices.end(),
-                                 [](const DeviceRequest& device) {
-                                   return device.kind == kube::DeviceKind::kWholeGpu;
-                                 });
-}
-
-bool is_reported(const topology::NodeTopology& topology) {
-  return !topology.gpus.empty() || !topology.nics.empty();
-}
-
-double clique_bandwidth(const topology::NodeTopology& topology, double otherwise) {
-  const auto nvlink = topology::nvlink_per_gpu(topology);
-  return nvlink ? nvlink->value : otherwise;
-}
-
 }  // namespace
 
 std::int64_t hosts_pods(const Request& request, const NodeState& node) {
