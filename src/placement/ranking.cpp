@@ -8,6 +8,8 @@
 #include "domain_outlook.hpp"
 #include "fabric_tier.hpp"
 #include "predictor.hpp"
+#include "rankward/placement/reservations.hpp"
+#include "room_left.hpp"
 
 namespace rankward::placement {
 
@@ -241,13 +243,21 @@ class Ranker {
 }  // namespace
 
 Ranking rank(const Request& request, const kube::PodSpec& spec, const Snapshot& snapshot,
-             std::span<const Candidate> candidates, const Options& options, Use use) {
+             std::span<const Candidate> candidates, const Options& options, Use use,
+             const HeldPlaces* held) {
   Ranking ranking;
   ranking.verdicts.reserve(candidates.size());
   for (const Candidate& candidate : candidates) {
-    ranking.verdicts.push_back(
-        candidate.index ? judge(request, spec, snapshot.node(*candidate.index), options, use)
-                        : judge_unknown_node(options, use));
+    if (!candidate.index) {
+      ranking.verdicts.push_back(judge_unknown_node(options, use));
+      continue;
+    }
+    const NodeState& node = snapshot.node(*candidate.index);
+    Verdict& verdict = ranking.verdicts.emplace_back(judge(request, spec, node, options, use));
+    if (verdict.fits() && held != nullptr &&
+        is_taken_by_others(request, node, held->on(*candidate.index))) {
+      verdict.reason = ReasonCode::kReservedForGang;
+    }
   }
   ranking.fits = Ranker(request, snapshot, candidates, options).rank(ranking.verdicts);
   return ranking;

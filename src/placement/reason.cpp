@@ -120,8 +120,11 @@ constexpr std::array<Reason, kReasonCodes> kReasons{{
     {kGangDoesNotFit, "GangDoesNotFit", Stage::kMatch, "not enough room for the whole gang", kYes,
      true, false, true,
      "None of its pods is started, so that no two gangs each hold half. Free more nodes or make "
-     "the "
-     "gang smaller."},
+     "the gang smaller."},
+    {kPlannedElsewhere, "PlannedElsewhere", Stage::kMatch, "the gang's places are on other nodes",
+     kNo, false, false, true,
+     "Nothing: the gang has a plan, and the scheduler offered nodes that are not in it. If the pod "
+     "stays Pending, see what the scheduler has against the planned nodes (rankward explain)."},
 
     {kNumaCannotAlign, "NumaCannotAlign", Stage::kMatch,
      "free GPUs are split over NUMA nodes and cannot be aligned", kIfEmptyNodeFits, true, false,

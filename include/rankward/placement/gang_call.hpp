@@ -41,18 +41,21 @@ struct GangOutcome {
 
 struct CallAnswer {
   GangOutcome gang;          // kNotPlannable for pods without a gang
-  bool plan_missed = false;  // the planned node was not among the candidates: planned anew
+  bool plan_missed = false;  // no open place was among the nodes offered: planned anew
   bool planned_now = false;  // this call made or changed the plan
-  Ranking ranking;           // `fits`: open places of the plan, the own one first with score 10
+  // Of the names that were given, in their order. `fits`: open places of the plan, the own one
+  // first with score 10 and the others with 0; without a plan as rank() has it. `verdicts` is empty
+  // where a plan answers: nobody reads reasons where something fits.
+  Ranking ranking;
   // Reservations to publish; null: nothing changed.
   std::shared_ptr<const Reservations> next;
 };
 
-// One filter or prioritize call, whole gangs and what others hold included. Pure: the same view,
-// request and candidates give the same answer; `now` only slides limits.
+// One filter or prioritize call about the pod of which `request` was made, whole gangs and what
+// others hold included. Pure: the same view, request and names give the same answer; `now` only
+// slides limits.
 [[nodiscard]] CallAnswer answer_call(const ClusterView& view, const Request& request,
-                                     const kube::PodSpec& spec,
-                                     std::span<const Candidate> candidates, Instant now,
-                                     const Options& options, Use use);
+                                     const kube::Pod& pod, std::span<const std::string_view> names,
+                                     Instant now, const Options& options);
 
 }  // namespace rankward::placement

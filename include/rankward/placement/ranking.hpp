@@ -10,6 +10,8 @@
 
 namespace rankward::placement {
 
+class HeldPlaces;
+
 // Predicted time of one all-reduce over the pod and the gang members already bound (placement.md,
 // "The physics"), and what sets it. The first rank of a gang of known size is priced as if all
 // nodes were like this one; a lone pod that wants RDMA as one of two such pods on two nodes.
@@ -50,10 +52,13 @@ struct Ranking {
 // devices left over, node name. Deterministic: the order in which candidates are given does not
 // change the order of `fits`.
 //
+// Places that gangs other than the pod's own hold are taken: ReservedForGang. A pod whose gang has
+// bound ranks stays in their transport class: TransportMismatch.
+//
 // A pod that asks for no device and is in no gang fits everywhere, best on nodes without
 // accelerators: 10 there, 0 elsewhere.
 [[nodiscard]] Ranking rank(const Request& request, const kube::PodSpec& spec,
                            const Snapshot& snapshot, std::span<const Candidate> candidates,
-                           const Options& options, Use use);
+                           const Options& options, Use use, const HeldPlaces* held = nullptr);
 
 }  // namespace rankward::placement

@@ -41,13 +41,14 @@ enum class ReasonCode : std::uint8_t {
   kInsufficientNic,
   kReservedForGang,
   kGangDoesNotFit,
+  kPlannedElsewhere,
   kNumaCannotAlign,
   kGpuLinkTooFar,
   kNoGpuDirect,
   kNodeUnavailable,
   kRuntimeRejected,
 };
-inline constexpr std::size_t kReasonCodes = 32;
+inline constexpr std::size_t kReasonCodes = 33;
 
 enum class PreemptionHelps : std::uint8_t { kNo, kYes, kIfEmptyNodeFits };
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rankward/kube/pod.hpp"
@@ -28,6 +29,8 @@ struct Instant {
 struct Slot {
   std::string node;
   std::string uid;     // the pod it was given to; "": nobody yet
+  bool asked = false;  // that pod was told of it in a call, so the scheduler may have taken it
+  bool seen = false;   // the watch has shown that pod
   bool bound = false;  // the watch shows that pod on its node
 };
 
@@ -46,6 +49,7 @@ struct Reservation {
   Instant touched{};              // by the last call of one of its pods; slides the limit
   std::uint64_t snapshot = 0;     // on which it was planned
   std::uint64_t plan_number = 0;  // 1 for the first plan of this reservation, +1 for each new one
+  bool seen = false;              // the watch has shown the gang
 
   [[nodiscard]] const ReservedPart* part(std::string_view role) const;
   [[nodiscard]] bool whole() const;  // every slot is bound
@@ -67,6 +71,9 @@ struct Held {
 class Reservations {
  public:
   using Map = std::map<std::string, std::shared_ptr<const Reservation>, std::less<>>;
+
+  Reservations() = default;
+  explicit Reservations(Map map) : map_(std::move(map)) {}
 
   [[nodiscard]] const Reservation* find(std::string_view gang_key) const;
   [[nodiscard]] const Map& all() const { return map_; }

@@ -1,0 +1,328 @@
+#include "rankward/placement/gang_call.hpp"
+
+#include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <utility>
+
+#include "gang_need.hpp"
+#include "gang_planning.hpp"
+#include "room_left.hpp"
+
+namespace rankward::placement {
+
+namespace {
+
+// A call of the gang slides its limit, but not more often than this: each slide is a publication.
+constexpr std::int64_t kSlideMilliseconds = 1000;
+constexpr int kOwnScore = 10;
+
+struct Call {
+  const ClusterView& view;
+  const Request& request;
+  const kube::Pod& pod;
+  std::span<const std::string_view> names;
+  Instant now;
+  const Options& options;
+
+  [[nodiscard]] const std::string& gang_key() const { return request.gang->key; }
+  [[nodiscard]] const std::string& role() const { return request.gang->role; }
+  [[nodiscard]] bool native_group() const { return !pod.spec.pod_group_name.empty(); }
+  // kube-scheduler looks at the nominated node by itself before all others.
+  [[nodiscard]] bool only_nominated() const {
+    return names.size() == 1 && names.front() == pod.status.nominated_node_name;
+  }
+};
+
+std::vector<Candidate> candidates_of(const Call& call) {
+  std::vector<Candidate> candidates;
+  candidates.reserve(call.names.size());
+  for (const std::string_view name : call.names)
+    candidates.push_back({name, call.view.snapshot->find(name)});
+  return candidates;
+}
+
+Ranking greedy(const Call& call) {
+  return rank(call.request, call.pod.spec, *call.view.snapshot, candidates_of(call), call.options,
+              Use::kFilter, &call.view.held);
+}
+
+// Which slot is this pod's. Nothing: all are bound or given to others.
+std::optional<std::size_t> own_slot(const Call& call, const ReservedPart& part,
+                                    const auto& is_offered) {
+  const auto& slots = part.slots;
+  const auto find = [&slots](auto&& wanted) -> std::optional<std::size_t> {
+    const auto found = std::find_if(slots.begin(), slots.end(), wanted);
+    if (found == slots.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - slots.begin());
+  };
+  if (const auto known = find([&](const Slot& slot) { return slot.uid == call.request.uid; })) {
+    return known;
+  }
+  if (const auto rank = call.request.gang->rank;
+      rank && static_cast<std::size_t>(*rank) < slots.size()) {
+    // The newest try of a rank takes the place of the last one.
+    const auto index = static_cast<std::size_t>(*rank);
+    if (!slots[index].bound) return index;
+    return std::nullopt;
+  }
+  const auto open = [](const Slot& slot) { return !slot.bound && slot.uid.empty(); };
+  const auto offered = find([&](const Slot& slot) { return open(slot) && is_offered(slot.node); });
+  return offered ? offered : find(open);
+}
+
+// Where the names of a few nodes stand among those offered.
+class Offered {
+ public:
+  Offered(const Call& call, const ReservedPart& part) {
+    for (const Slot& slot : part.slots) {
+      if (!slot.bound) positions_.try_emplace(slot.node, kAbsent);
+    }
+    std::size_t left = positions_.size();
+    for (std::uint32_t i = 0; i < call.names.size() && left > 0; ++i) {
+      const auto found = positions_.find(call.names[i]);
+      if (found == positions_.end() || found->second != kAbsent) continue;
+      found->second = i;
+      --left;
+    }
+  }
+  [[nodiscard]] std::optional<std::uint32_t> position(std::string_view name) const {
+    const auto found = positions_.find(name);
+    if (found == positions_.end() || found->second == kAbsent) return std::nullopt;
+    return found->second;
+  }
+
+ private:
+  static constexpr std::uint32_t kAbsent = UINT32_MAX;
+  boost::unordered_flat_map<std::string_view, std::uint32_t> positions_;
+};
+
+struct PlanAnswer {
+  std::optional<std::size_t> own;
+  std::vector<Ranked> fits;
+};
+
+// Open places of the plan among the nodes offered, the own one first.
+PlanAnswer from_plan(const Call& call, const ReservedPart& part) {
+  PlanAnswer answer;
+  const Offered offered(call, part);
+  answer.own = own_slot(
+      call, part, [&](const std::string& name) { return offered.position(name).has_value(); });
+  if (!answer.own) return answer;
+  std::vector<std::uint32_t> named;
+  const auto name = [&](const Slot& slot, int score) {
+    const auto position = offered.position(slot.node);
+    if (!position || std::find(named.begin(), named.end(), *position) != named.end()) return;
+    const auto index = call.view.snapshot->find(slot.node);
+    if (!index) return;
+    const NodeState& node = call.view.snapshot->node(*index);
+    if (!judge(call.request, call.pod.spec, node, call.options, Use::kFilter).fits()) return;
+    named.push_back(*position);
+    answer.fits.push_back({*position, part.prediction, score});
+  };
+  name(part.slots[*answer.own], kOwnScore);
+  for (const Slot& slot : part.slots) {
+    if (!slot.bound && slot.uid.empty()) name(slot, 0);
+  }
+  return answer;
+}
+
+// The reservation with this pod in its slot and its limit slid; null where nothing changes.
+std::shared_ptr<const Reservation> taken(const Call& call, const Reservation& reservation,
+                                         std::size_t part_index, std::size_t slot_index) {
+  const Slot& slot = reservation.parts[part_index].slots[slot_index];
+  const bool same = slot.uid == call.request.uid && slot.asked;
+  if (same && call.now.milliseconds - reservation.touched.milliseconds < kSlideMilliseconds) {
+    return nullptr;
+  }
+  auto next = std::make_shared<Reservation>(reservation);
+  next->touched = std::max(reservation.touched, call.now);
+  Slot& changed = next->parts[part_index].slots[slot_index];
+  if (changed.uid != call.request.uid) changed.seen = false;
+  changed.uid = call.request.uid;
+  changed.asked = true;
+  return next;
+}
+
+// Every node refused: for what is against it itself, else for what is against the gang.
+Ranking refused(const Call& call, ReasonCode code) {
+  Ranking ranking;
+  ranking.verdicts.reserve(call.names.size());
+  for (const Candidate& candidate : candidates_of(call)) {
+    Verdict verdict = candidate.index ? judge(call.request, call.pod.spec,
+                                              call.view.snapshot->node(*candidate.index),
+                                              call.options, Use::kFilter)
+                                      : judge_unknown_node(call.options, Use::kFilter);
+    if (verdict.fits()) verdict.reason = code;
+    ranking.verdicts.push_back(std::move(verdict));
+  }
+  return ranking;
+}
+
+std::vector<NodeIndex> offered_nodes(const Call& call) {
+  std::vector<NodeIndex> nodes;
+  nodes.reserve(call.names.size());
+  for (const std::string_view name : call.names) {
+    if (const auto index = call.view.snapshot->find(name)) nodes.push_back(*index);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+bool is_among(const Reservation& reservation, const ClusterView& view,
+              const std::vector<NodeIndex>& nodes) {
+  for (const ReservedPart& part : reservation.parts) {
+    for (const Slot& slot : part.slots) {
+      const auto index = slot.bound ? std::nullopt : view.snapshot->find(slot.node);
+      if (index && std::binary_search(nodes.begin(), nodes.end(), *index)) return true;
+    }
+  }
+  return false;
+}
+
+// What a call may plan over: the nodes offered; where too few of them were offered (the scheduler
+// samples) also the others, by our own judgement of them. Calls of native groups offer one domain
+// after the other and decide nothing: all nodes.
+Planned plan_for(const Call& call, const GangNeed& need, const Reservation* old) {
+  if (call.native_group() || call.only_nominated()) {
+    return plan_need(call.view, call.gang_key(), need, old, {}, call.now, call.options);
+  }
+  const auto nodes = offered_nodes(call);
+  PlanRoom room;
+  room.offered = nodes;
+  Planned planned = plan_need(call.view, call.gang_key(), need, old, room, call.now, call.options);
+  if (planned.reservation || nodes.size() >= call.view.snapshot->size()) return planned;
+  Planned wider = plan_need(call.view, call.gang_key(), need, old, {}, call.now, call.options);
+  if (wider.reservation && is_among(*wider.reservation, call.view, nodes)) return wider;
+  return planned;
+}
+
+void publish(const Call& call, std::shared_ptr<const Reservation> reservation, CallAnswer& answer) {
+  answer.next = std::make_shared<const Reservations>(call.view.reservations->with(reservation));
+  answer.gang.reservation = std::move(reservation);
+}
+
+// Answers out of the reservation; false where it has no place for this pod on a node offered.
+bool answer_from(const Call& call, std::shared_ptr<const Reservation> reservation, bool is_new,
+                 CallAnswer& answer) {
+  const ReservedPart* part = reservation->part(call.role());
+  if (part == nullptr) return false;
+  PlanAnswer places = from_plan(call, *part);
+  if (places.fits.empty()) return false;
+  answer.gang.standing = GangStanding::kPlanned;
+  answer.ranking.fits = std::move(places.fits);
+  const auto part_index = static_cast<std::size_t>(part - reservation->parts.data());
+  if (auto next = taken(call, *reservation, part_index, *places.own)) {
+    publish(call, std::move(next), answer);
+  } else if (is_new) {
+    publish(call, std::move(reservation), answer);
+  } else {
+    answer.gang.reservation = std::move(reservation);
+  }
+  return true;
+}
+
+// A role may show up after the plan was made, or become larger.
+bool has_slots_for(const Reservation& reservation, const GangNeed& need) {
+  return std::all_of(need.parts.begin(), need.parts.end(), [&](const PartNeed& part) {
+    if (part.missing() <= 0) return true;
+    const ReservedPart* reserved = reservation.part(part.role);
+    return reserved != nullptr && std::ssize(reserved->slots) >= part.size;
+  });
+}
+
+// The gang without a plan of its own, or with one that its pod can no longer follow.
+CallAnswer answer_anew(const Call& call, const std::shared_ptr<const Reservation>& old) {
+  CallAnswer answer;
+  const Caller caller{call.request, call.pod};
+  const GangNeed need = need_of(*call.view.snapshot, call.gang_key(), &caller);
+  const PartNeed* part = need.part(call.role());
+  const auto by_itself = [&](GangStanding standing) {
+    answer.gang.standing = standing;
+    answer.ranking = greedy(call);
+    return std::move(answer);
+  };
+  if (need.gated_by_others) return by_itself(GangStanding::kGatedByOthers);
+  if (need.pinned) return by_itself(GangStanding::kPinned);
+  if (!need.plannable() || part == nullptr) return by_itself(GangStanding::kNotPlannable);
+  if (part->missing() <= 0) return by_itself(GangStanding::kWhole);
+
+  std::shared_ptr<const Reservation> reservation;
+  if (old == nullptr) {
+    reservation = adopt_nominations(call.view, call.gang_key(), need, call.now, call.options);
+    if (reservation && answer_from(call, reservation, true, answer)) return answer;
+  } else {
+    // Only a place that was lost is a reason to plan again; a rank too many is placed by itself.
+    const ReservedPart* reserved = old->part(call.role());
+    const bool has_slot =
+        reserved == nullptr || own_slot(call, *reserved, [](const std::string&) { return true; });
+    if (!has_slot) return by_itself(GangStanding::kPlanned);
+    const bool holds = reserved != nullptr && still_holds(*old, *call.view.snapshot);
+    if (holds && (call.native_group() || call.only_nominated())) {
+      answer.gang = {GangStanding::kPlanned, old, {}};
+      answer.ranking = refused(call, ReasonCode::kPlannedElsewhere);
+      return answer;
+    }
+    answer.plan_missed = holds;
+  }
+  Planned planned = plan_for(call, need, old.get());
+  if (!planned.reservation) {
+    answer.gang = {GangStanding::kRefused, nullptr, planned.refusal};
+    answer.ranking = refused(call, planned.refusal.reason);
+    return answer;
+  }
+  answer.planned_now = true;
+  if (answer_from(call, planned.reservation, true, answer)) return answer;
+  // A plan that stands elsewhere; this call was about other nodes.
+  answer.gang.standing = GangStanding::kPlanned;
+  publish(call, std::move(planned.reservation), answer);
+  answer.ranking = refused(call, ReasonCode::kPlannedElsewhere);
+  return answer;
+}
+
+}  // namespace
+
+CallAnswer answer_call(const ClusterView& view, const Request& request, const kube::Pod& pod,
+                       std::span<const std::string_view> names, Instant now,
+                       const Options& options) {
+  const Call call{view, request, pod, names, now, options};
+  CallAnswer answer;
+  if (!request.gang || request.gpus() <= 0) {
+    answer.ranking = greedy(call);
+    return answer;
+  }
+  const auto& all = view.reservations->all();
+  const auto found = all.find(request.gang->key);
+  if (found == all.end()) return answer_anew(call, nullptr);
+  if (answer_from(call, found->second, false, answer)) return answer;
+  return answer_anew(call, found->second);
+}
+
+GangOutcome plan_gang(const ClusterView& view, std::string_view gang_key, Instant now,
+                      bool complete, const Options& options) {
+  const GangNeed need = need_of(*view.snapshot, gang_key, nullptr);
+  const auto& all = view.reservations->all();
+  const auto found = all.find(gang_key);
+  const auto old = found == all.end() ? nullptr : found->second;
+  const auto standing = [](GangStanding value) { return GangOutcome{value, nullptr, {}}; };
+  if (need.gated_by_others) return standing(GangStanding::kGatedByOthers);
+  if (need.pinned) return standing(GangStanding::kPinned);
+  if (old && still_holds(*old, *view.snapshot) && has_slots_for(*old, need)) {
+    return {GangStanding::kPlanned, old, {}};
+  }
+  if (!need.plannable()) return standing(GangStanding::kNotPlannable);
+  if (need.whole()) return standing(GangStanding::kWhole);
+  if (complete && !need.complete()) return standing(GangStanding::kIncomplete);
+  if (!old) {
+    if (auto adopted = adopt_nominations(view, gang_key, need, now, options)) {
+      return {GangStanding::kPlanned, std::move(adopted), {}};
+    }
+  }
+  Planned planned = plan_need(view, gang_key, need, old.get(), {}, now, options);
+  if (!planned.reservation) {
+    return {GangStanding::kRefused, nullptr, std::move(planned.refusal)};
+  }
+  return {GangStanding::kPlanned, std::move(planned.reservation), {}};
+}
+
+}  // namespace rankward::placement
