@@ -93,6 +93,19 @@ class Cluster {
     return *this;
   }
 
+  Cluster& remove(std::string_view pod_uid) {
+    builder_.remove_pod(pod_uid);
+    return *this;
+  }
+  Cluster& remove_node(std::string_view name) {
+    builder_.remove_node(name);
+    return *this;
+  }
+  Cluster& add_facts(const std::string& owner, std::vector<GangFacts> facts) {
+    builder_.put_gang_facts(owner, std::move(facts));
+    return *this;
+  }
+
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() { return builder_.build(); }
 
   Verdict judge(const kube::Pod& pod, std::string_view name, Use use = Use::kExplain,
