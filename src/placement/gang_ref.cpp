@@ -6,11 +6,15 @@
 #include <string_view>
 
 #include "annotations.hpp"
+#include "gang_environment.hpp"
 #include "rankward/placement/request.hpp"
 
 namespace rankward::placement {
 
 namespace {
+
+// A StatefulSet's pods are independent of each other unless they say that they are a gang.
+constexpr std::string_view kPodIndexKey = "apps.kubernetes.io/pod-index";
 
 // One way in which a framework marks the pods of a group. Keys are looked for among the labels,
 // then among the annotations: projects have moved them from one to the other. "" for none.
@@ -43,7 +47,7 @@ constexpr std::array kFrameworks{
               "gang.scheduling.koordinator.sh/network-topology-index", ""},
     Framework{"TrainingJob", "training.kubeflow.org/job-name", "", "",
               "training.kubeflow.org/replica-index", "training.kubeflow.org/replica-type"},
-    Framework{"RayCluster", "ray.io/cluster", "", "", "ray.io/replica-host-index", "ray.io/group"},
+    Framework{"RayCluster", "ray.io/cluster", "", "", "", "ray.io/group"},
     // The completion index is a rank only within one of the set's Jobs: see rank_in_job_set().
     Framework{"JobSet", "jobset.sigs.k8s.io/jobset-name", "jobset.sigs.k8s.io/jobset-uid", "", "",
               "jobset.sigs.k8s.io/replicatedjob-name"},
@@ -72,10 +76,36 @@ std::optional<std::int32_t> rank_in_job_set(const kube::ObjectMeta& metadata) {
 }
 
 // Kueue lets a group name the label in which its pods carry their index.
-std::optional<std::int32_t> rank_by_named_label(const kube::ObjectMeta& metadata) {
+std::optional<std::int32_t> rank_in_pod_group(const kube::ObjectMeta& metadata) {
   const std::string* label =
       kube::find(metadata.annotations, "kueue.x-k8s.io/pod-group-pod-index-label");
   return label == nullptr ? std::nullopt : number_of(metadata, *label);
+}
+
+// Hosts are counted within a replica, and how many a replica has stands nowhere on the pod.
+std::optional<std::int32_t> rank_in_ray_cluster(const kube::ObjectMeta& metadata) {
+  if (value_of(metadata, "ray.io/replica-host-index") != nullptr) return std::nullopt;
+  return number_of(metadata, "ray.io/worker-group-replica-index");
+}
+
+std::optional<std::int32_t> rank_of(const kube::ObjectMeta& metadata, const Framework& framework) {
+  if (framework.kind == "JobSet") return rank_in_job_set(metadata);
+  if (framework.kind == "RayCluster") return rank_in_ray_cluster(metadata);
+  const auto rank = number_of(metadata, framework.rank);
+  return !rank && framework.kind == "KueuePodGroup" ? rank_in_pod_group(metadata) : rank;
+}
+
+std::string role_of(const kube::ObjectMeta& metadata, const Framework& framework) {
+  const std::string* role = value_of(metadata, framework.role);
+  if (framework.kind != "TrainingJob") return role == nullptr ? std::string() : *role;
+  // The MPI operator's v2 knows this one only.
+  if (role == nullptr) role = value_of(metadata, "training.kubeflow.org/job-role");
+  if (role == nullptr) return {};
+  std::string lower = *role;
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
 }
 
 std::string key_of(const kube::ObjectMeta& metadata, std::string_view kind, std::string_view name) {
@@ -87,26 +117,42 @@ std::string key_of(const kube::ObjectMeta& metadata, std::string_view kind, std:
   return key;
 }
 
-std::optional<GangRef> by_framework(const kube::ObjectMeta& metadata) {
+const std::string* name_in(const kube::ObjectMeta& metadata, const Framework& framework) {
+  const std::string* name = value_of(metadata, framework.name);
+  if (name == nullptr || name->empty()) return nullptr;
+  return framework.rank_required && !rank_of(metadata, framework) ? nullptr : name;
+}
+
+// Groups that only bind together what others have made: rank and role are those others' words.
+bool is_mere_group(const Framework& framework) {
+  return framework.kind == "PodGroup" || framework.kind == "Gang";
+}
+
+std::optional<GangRef> by_framework(const kube::Pod& pod) {
+  const kube::ObjectMeta& metadata = pod.metadata;
+  std::optional<GangRef> gang;
   for (const Framework& framework : kFrameworks) {
-    const std::string* name = value_of(metadata, framework.name);
-    if (name == nullptr || name->empty()) continue;
-    GangRef gang;
-    gang.rank = number_of(metadata, framework.rank);
-    if (framework.rank_required && !gang.rank) continue;
-    if (framework.kind == "JobSet") gang.rank = rank_in_job_set(metadata);
-    if (framework.kind == "KueuePodGroup" && !gang.rank) gang.rank = rank_by_named_label(metadata);
-    gang.name = *name;
-    gang.key = key_of(metadata, framework.kind, *name);
+    const std::string* name = name_in(metadata, framework);
+    if (name == nullptr) continue;
+    if (gang) {
+      if (is_mere_group(framework)) continue;
+      if (!gang->rank) gang->rank = rank_of(metadata, framework);
+      if (gang->role.empty()) gang->role = role_of(metadata, framework);
+      return gang;
+    }
+    gang.emplace();
+    gang->name = *name;
+    gang->key = key_of(metadata, framework.kind, *name);
     const std::string* uid = value_of(metadata, framework.uid);
-    if (uid != nullptr && !uid->empty()) gang.key += "/" + *uid;
-    gang.size = number_of(metadata, framework.size);
-    if (gang.size == 0) gang.size.reset();
-    const std::string* role = value_of(metadata, framework.role);
-    if (role != nullptr) gang.role = *role;
-    return gang;
+    if (uid != nullptr && !uid->empty()) gang->key += "/" + *uid;
+    gang->size = number_of(metadata, framework.size);
+    if (!gang->size) gang->size = size_by_environment(pod, framework.kind);
+    if (gang->size == 0) gang->size.reset();
+    gang->rank = rank_of(metadata, framework);
+    gang->role = role_of(metadata, framework);
+    if (!is_mere_group(framework)) return gang;
   }
-  return std::nullopt;
+  return gang;
 }
 
 }  // namespace
@@ -120,10 +166,10 @@ Result<std::optional<GangRef>> gang_of(const kube::Pod& pod) {
   auto rank = read_rank(annotations);
   if (!rank) return std::move(rank).error();
 
-  std::optional<GangRef> gang = by_framework(pod.metadata);
+  std::optional<GangRef> gang = by_framework(pod);
   if (*name) {
     // The framework still knows the rank and the role where the pod does not say its own.
-    if (!gang) gang.emplace();
+    if (!gang) gang.emplace().rank = number_of(pod.metadata, kPodIndexKey);
     gang->name = **name;
     gang->key = key_of(pod.metadata, "Gang", **name);
     gang->size.reset();

@@ -269,8 +269,8 @@ void SnapshotBuilder::clear_pods() {
   state_->places.clear();
 }
 
-void SnapshotBuilder::put_gang_facts(const std::string& owner_key, std::vector<GangFacts> facts) {
-  state_->gangs.put_facts(owner_key, std::move(facts));
+void SnapshotBuilder::put_gang_facts(std::string_view owner_key, std::vector<GangFacts> facts) {
+  state_->gangs.put_facts(std::string(owner_key), std::move(facts));
 }
 
 void SnapshotBuilder::remove_gang_facts(std::string_view owner_key) {

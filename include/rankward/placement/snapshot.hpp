@@ -149,7 +149,7 @@ class SnapshotBuilder {
   void clear_pods();
   // Replaces all that this owner has said. The key is the caller's, of the form KIND/NAME, so that
   // all owners of one kind can be cleared at once.
-  void put_gang_facts(const std::string& owner_key, std::vector<GangFacts> facts);
+  void put_gang_facts(std::string_view owner_key, std::vector<GangFacts> facts);
   void remove_gang_facts(std::string_view owner_key);
   // Of every owner whose key begins so; "" for all.
   void clear_gang_facts(std::string_view owner_prefix);
