@@ -1,0 +1,39 @@
+// Which nodes of a domain, and how many pods on each, once their number is settled.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "planner_limit.hpp"
+
+namespace rankward::placement {
+
+struct NodeShare {
+  std::uint32_t node = 0;  // position in PlanNodes::nodes
+  std::int32_t pods = 0;   // new ones; 0 on nodes where only fixed ranks stand
+};
+
+struct NodeChoice {
+  std::int64_t broken = 0;        // nodes on which all devices were free, and now some are
+  std::int64_t left_over = 0;     // sum of c_n - q_n
+  std::int64_t gpu_sets = 0;      // distinct sets of GPU indexes
+  std::vector<NodeShare> shares;  // by node
+
+  // By the rest of the objective; names last, which is the order of nodes.
+  [[nodiscard]] bool better_than(const NodeChoice& other) const;
+};
+
+// Exactly `count` nodes, those with fixed ranks included, that take `pods` more in shares which the
+// limit allows: fewest broken, least left over, fewest sets of GPU indexes. `count` must be the
+// fewest that do (fewest_nodes). Nothing where there is no such choice.
+//
+// Exact in all three, but for the sets of GPUs where there are so many that not all combinations
+// can be tried. Of nodes that are alike those named first are taken.
+[[nodiscard]] std::optional<NodeChoice> choose_nodes(const PlanNodes& nodes,
+                                                     const DomainContents& contents,
+                                                     const PlanLimit& limit, std::int32_t pods,
+                                                     std::int32_t count);
+
+}  // namespace rankward::placement

@@ -1,0 +1,35 @@
+// How many pods of a gang a node can host now.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "rankward/placement/request.hpp"
+#include "rankward/placement/reservations.hpp"
+#include "rankward/placement/snapshot.hpp"
+#include "rankward/placement/verdict.hpp"
+
+namespace rankward::placement {
+
+// What stands on the node beside the pods that the Snapshot counts there.
+struct RoomTaken {
+  std::span<const Held> held;   // of any gang; those of the request's own count for nothing
+  std::int32_t own_unseen = 0;  // ranks of the gang itself that the Snapshot does not show bound
+};
+
+struct NodeRoom {
+  std::int64_t pods = 0;
+  // Of the first device that the node counts: free once all others have theirs, and whether nobody
+  // has one. A node with nothing to count is never whole.
+  std::int64_t free_devices = 0;
+  bool whole_free = false;
+};
+
+// By every resource that the pod asks for, pod slots, the GPUs one by one where those are known,
+// and, where the kubelet wants each pod on one NUMA node, by NUMA node. For Use::kFilter the
+// scheduler has found room for one pod already, so our own counting never ends below one; what
+// other gangs hold it does not know, and that is taken off then.
+[[nodiscard]] NodeRoom room_on(const Request& request, const NodeState& node,
+                               const RoomTaken& taken, Use use);
+
+}  // namespace rankward::placement

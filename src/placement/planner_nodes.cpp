@@ -1,0 +1,218 @@
+#include "planner_nodes.hpp"
+
+#include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "network.hpp"
+#include "node_room.hpp"
+#include "transport_class.hpp"
+
+namespace rankward::placement {
+
+namespace {
+
+constexpr std::string_view kTierNames[] = {"leaf", "spine", "core"};
+
+std::string path_down_to(std::size_t tier, const topology::FabricPosition& fabric) {
+  if (tier >= fabric.domains.size() || fabric.domains[tier].empty()) return {};
+  std::string path;
+  for (std::size_t i = fabric.domains.size(); i-- > tier;) {
+    path += fabric.domains[i];
+    path += '/';
+  }
+  return path;
+}
+
+// Gives equal texts equal numbers, in the order in which they come.
+class Numbers {
+ public:
+  std::uint32_t of(const std::string& text) {
+    return numbers_.try_emplace(text, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  }
+  std::uint32_t of_domain(const std::string& text) { return text.empty() ? kNoGroup : of(text); }
+
+ private:
+  boost::unordered_flat_map<std::string, std::uint32_t> numbers_;
+};
+
+// Which GPUs the ranks on a node have, as far as the Snapshot shows them.
+struct Standing {
+  std::int32_t seen = 0;
+  std::optional<std::uint64_t> held = 0;
+};
+
+Standing standing_on(const Request& request, const NodeState& node) {
+  Standing standing;
+  if (!request.gang) return standing;
+  const auto& gpus = node.topology->gpus;
+  for (const Holder& holder : node.holders) {
+    if (holder.gang_key != request.gang->key || holder.role != request.gang->role ||
+        holder.uid == request.uid) {
+      continue;
+    }
+    ++standing.seen;
+    if (holder.gpus == 0) continue;
+    if (static_cast<std::int64_t>(holder.gpu_indexes.size()) != holder.gpus || gpus.size() > 64) {
+      standing.held.reset();
+      continue;
+    }
+    for (std::size_t i = 0; standing.held && i < gpus.size(); ++i) {
+      const auto& indexes = holder.gpu_indexes;
+      if (std::find(indexes.begin(), indexes.end(), gpus[i].index) != indexes.end()) {
+        *standing.held |= std::uint64_t{1} << i;
+      }
+    }
+  }
+  return standing;
+}
+
+class NodeReader {
+ public:
+  NodeReader(const PlanQuestion& question, const Snapshot& snapshot, const HeldPlaces& held,
+             const Options& options, ShareTables& tables)
+      : question_(question),
+        request_(*question.request),
+        snapshot_(snapshot),
+        held_(held),
+        options_(options),
+        tables_(tables),
+        fixed_(question.fixed.begin(), question.fixed.end()) {
+    std::sort(fixed_.begin(), fixed_.end());
+    for (const DeviceRequest& device : request_.devices) {
+      if (device.kind == kube::DeviceKind::kFraction) continue;
+      result_.devices_per_pod = device.count;
+      break;
+    }
+  }
+
+  PlanNodes read() {
+    // Nodes to choose from and those of fixed ranks, merged.
+    const std::size_t all = question_.among ? question_.among->size() : snapshot_.size();
+    std::size_t next = 0;
+    auto fixed = fixed_.begin();
+    while (next < all || fixed != fixed_.end()) {
+      const NodeIndex offered = next == all       ? NodeIndex{UINT32_MAX}
+                                : question_.among ? (*question_.among)[next]
+                                                  : NodeIndex{static_cast<std::uint32_t>(next)};
+      const bool has_fixed = fixed != fixed_.end() && *fixed <= offered;
+      const NodeIndex index = has_fixed ? *fixed : offered;
+      const bool open = next < all && index == offered;
+      std::int32_t ranks = 0;
+      for (; fixed != fixed_.end() && *fixed == index; ++fixed)
+        ++ranks;
+      if (open) ++next;
+      add(index, ranks, open);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void add(NodeIndex index, std::int32_t ranks, bool open) {
+    const NodeState& node = snapshot_.node(index);
+    const Standing standing = ranks > 0 ? standing_on(request_, node) : Standing{};
+    const std::int32_t unseen = std::max(0, ranks - standing.seen);
+    NodeRoom room;
+    const auto held = held_.on(index);
+    if (open && judge(request_, *question_.spec, node, options_, question_.use).fits()) {
+      room = room_on(request_, node, {held, unseen}, question_.use);
+    }
+    if (room.pods <= 0 && ranks == 0) return;
+
+    ShareKey key;
+    key.machine = node.machine.get();
+    key.transport = network_of(request_, node).transport;
+    key.free = node.free_gpu_mask;
+    // Which GPUs other gangs will get nobody knows yet.
+    if (gpus_are_held(held)) key.free.reset();
+    key.extra = unseen;
+    if (ranks > 0 && standing.seen == ranks - unseen && standing.held && key.free) {
+      key.held = *standing.held;
+    } else if (ranks > 0) {
+      key.extra = ranks;
+      key.free.reset();
+    }
+
+    NodeKind kind;
+    kind.room = room.pods;
+    kind.most =
+        static_cast<std::int32_t>(std::min<std::int64_t>(room.pods, std::max(0, question_.pods)));
+    kind.free_devices = room.free_devices;
+    kind.whole_free = room.whole_free && ranks == 0;
+    kind.table = tables_.table(key, kind.most);
+
+    PlanNode entry{index, number_of(kind), ranks, 0, kNoGroup, kNoGroup};
+    entry.transport = transports_.of(transport_class(request_, node));
+    entry.required = required_group(node);
+    if (!request_.topology_preferred.empty()) {
+      entry.preferred = preferred_.of_domain(domain_by(request_.topology_preferred, node));
+    }
+    result_.nodes.push_back(entry);
+  }
+
+  [[nodiscard]] bool gpus_are_held(std::span<const Held> held) const {
+    const std::string_view own =
+        request_.gang ? std::string_view(request_.gang->key) : std::string_view{};
+    return std::any_of(held.begin(), held.end(), [own](const Held& each) {
+      return each.gang_key != own && each.pods > 0 && each.request->gpus() > 0;
+    });
+  }
+
+  std::uint32_t number_of(const NodeKind& kind) {
+    const auto [place, added] =
+        kinds_.try_emplace({kind.table, kind.room, kind.free_devices, kind.whole_free},
+                           static_cast<std::uint32_t>(result_.kinds.size()));
+    if (added) result_.kinds.push_back(kind);
+    return place->second;
+  }
+
+  std::uint32_t required_group(const NodeState& node) {
+    std::string group;
+    for (const std::string_view level :
+         {std::string_view(request_.topology_required), question_.required_topology}) {
+      if (level.empty()) continue;
+      const std::string domain = domain_by(level, node);
+      if (domain.empty()) return kNoGroup;
+      group += domain;
+      group += '\n';
+    }
+    return required_.of(group);
+  }
+
+  const PlanQuestion& question_;
+  const Request& request_;
+  const Snapshot& snapshot_;
+  const HeldPlaces& held_;
+  const Options& options_;
+  ShareTables& tables_;
+  std::vector<NodeIndex> fixed_;
+  std::map<std::tuple<const ShareTable*, std::int64_t, std::int64_t, bool>, std::uint32_t> kinds_;
+  Numbers transports_;
+  Numbers required_;
+  Numbers preferred_;
+  PlanNodes result_;
+};
+
+}  // namespace
+
+std::string domain_by(std::string_view level, const NodeState& node) {
+  const topology::FabricPosition& fabric = node.topology->fabric;
+  if (level == "clique") return fabric.clique;
+  for (std::size_t tier = 0; tier < std::size(kTierNames); ++tier) {
+    if (level == kTierNames[tier]) return path_down_to(tier, fabric);
+  }
+  for (std::size_t tier = 0; tier < fabric.keys.size(); ++tier) {
+    if (level == fabric.keys[tier]) return path_down_to(tier, fabric);
+  }
+  const std::string* value = kube::find(node.node->metadata.labels, level);
+  return value == nullptr ? std::string() : *value;
+}
+
+PlanNodes look_at_nodes(const PlanQuestion& question, const Snapshot& snapshot,
+                        const HeldPlaces& held, const Options& options, ShareTables& tables) {
+  return NodeReader(question, snapshot, held, options, tables).read();
+}
+
+}  // namespace rankward::placement

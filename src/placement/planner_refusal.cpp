@@ -1,0 +1,143 @@
+#include "planner_refusal.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace rankward::placement {
+
+namespace {
+
+// Room by domain or class, the most of one, and where that is.
+struct Rooms {
+  std::map<std::uint32_t, std::int64_t> room;
+  std::map<std::uint32_t, NodeIndex> first_node;
+
+  void add(std::uint32_t group, const PlanNode& node, std::int64_t pods) {
+    room[group] += pods;
+    first_node.try_emplace(group, node.index);
+  }
+  [[nodiscard]] std::pair<std::uint32_t, std::int64_t> most() const {
+    std::pair<std::uint32_t, std::int64_t> best{kNoGroup, 0};
+    for (const auto& [group, pods] : room) {
+      if (pods > best.second) best = {group, pods};
+    }
+    return best;
+  }
+};
+
+std::string ranks(std::int64_t count) {
+  return std::to_string(count) + (count == 1 ? " rank" : " ranks");
+}
+
+std::int32_t cut(std::int64_t room) {
+  return static_cast<std::int32_t>(std::min<std::int64_t>(room, INT32_MAX));
+}
+
+bool names_clique(std::string_view level, const NodeState& node) {
+  const std::string& clique = node.topology->fabric.clique;
+  return level == "clique" || (!clique.empty() && domain_by(level, node) == clique);
+}
+
+class Refuser {
+ public:
+  Refuser(const PlanQuestion& question, const PlanNodes& nodes, const Snapshot& snapshot)
+      : question_(question), nodes_(nodes), snapshot_(snapshot) {
+    for (const PlanNode& node : nodes.nodes) {
+      if (node.fixed > 0 && first_fixed_ == nullptr) first_fixed_ = &node;
+    }
+    for (const PlanNode& node : nodes.nodes) {
+      const std::int64_t room = nodes.kind(node).most;
+      if (room == 0) continue;
+      all_ += room;
+      classes_.add(node.transport, node, room);
+      if (node.required != kNoGroup) domains_.add(node.required, node, room);
+      if (first_fixed_ != nullptr && node.transport == first_fixed_->transport) own_class_ += room;
+      if (in_one_place(node)) places_[{node.transport, node.required}] += room;
+    }
+    for (const auto& [place, room] : places_)
+      most_ = std::max(most_, room);
+  }
+
+  PlanRefusal refuse() {
+    PlanRefusal refusal;
+    refusal.room = cut(most_);
+    const std::string need = ranks(question_.pods);
+    const std::string beside =
+        question_.fixed.empty()
+            ? ""
+            : " beside " + std::to_string(question_.fixed.size()) + " that stand";
+    if (all_ < question_.pods) {
+      refusal.reason = ReasonCode::kGangDoesNotFit;
+      refusal.note = need + beside + "; all nodes together have room for " + std::to_string(all_);
+    } else if (first_fixed_ != nullptr && own_class_ < question_.pods) {
+      refusal.reason = ReasonCode::kTransportMismatch;
+      refusal.note = need + beside + "; nodes of their transport class have room for " +
+                     std::to_string(own_class_) + ", others for " +
+                     std::to_string(all_ - own_class_);
+    } else if (first_fixed_ == nullptr && classes_.most().second < question_.pods) {
+      refusal.reason = ReasonCode::kGangIncompatible;
+      refusal.note = need + "; room for " + std::to_string(all_) + " in " +
+                     std::to_string(classes_.room.size()) +
+                     " transport classes, the most of one is " +
+                     std::to_string(classes_.most().second);
+    } else {
+      refuse_domain(refusal, need + beside);
+    }
+    return refusal;
+  }
+
+ private:
+  [[nodiscard]] bool in_one_place(const PlanNode& node) const {
+    if (node.required == kNoGroup) return false;
+    return first_fixed_ == nullptr ||
+           (node.transport == first_fixed_->transport && node.required == first_fixed_->required);
+  }
+
+  [[nodiscard]] std::string_view level() const {
+    return question_.required_topology.empty()
+               ? std::string_view(question_.request->topology_required)
+               : question_.required_topology;
+  }
+
+  void refuse_domain(PlanRefusal& refusal, const std::string& need) {
+    refusal.reason = ReasonCode::kOutsideFabricDomain;
+    const auto [group, room] = domains_.most();
+    if (group == kNoGroup) {
+      refusal.note = need + "; no node with room has a " + std::string(level());
+      if (level() == "clique") refusal.reason = ReasonCode::kCliqueMismatch;
+      return;
+    }
+    const NodeState& node = snapshot_.node(domains_.first_node.at(group));
+    if (names_clique(level(), node)) refusal.reason = ReasonCode::kCliqueMismatch;
+    if (first_fixed_ != nullptr) {
+      refusal.note = need + "; in the " + std::string(level()) + " of those there is room for " +
+                     std::to_string(most_);
+      return;
+    }
+    std::string name = domain_by(level(), node);
+    if (!name.empty() && name.back() == '/') name.pop_back();
+    refusal.note = need + "; " + std::string(level()) + " " + name + " of " +
+                   std::to_string(domains_.room.size()) + " has the most room, " +
+                   std::to_string(room);
+  }
+
+  const PlanQuestion& question_;
+  const PlanNodes& nodes_;
+  const Snapshot& snapshot_;
+  const PlanNode* first_fixed_ = nullptr;
+  std::int64_t all_ = 0;
+  std::int64_t own_class_ = 0;
+  std::int64_t most_ = 0;
+  Rooms classes_;
+  Rooms domains_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> places_;
+};
+
+}  // namespace
+
+PlanRefusal refuse(const PlanQuestion& question, const PlanNodes& nodes, const Snapshot& snapshot) {
+  return Refuser(question, nodes, snapshot).refuse();
+}
+
+}  // namespace rankward::placement
