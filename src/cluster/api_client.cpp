@@ -52,12 +52,25 @@ std::shared_ptr<net::Client> ApiClient::client_for(const Credential& credential)
 
 Result<net::ClientResponse> ApiClient::get(std::string_view target,
                                            std::chrono::milliseconds timeout) {
+  return request("GET", target, {}, {}, timeout);
+}
+
+Result<net::ClientResponse> ApiClient::send(std::string_view method, std::string_view target,
+                                            std::string_view content_type, std::string_view body,
+                                            std::chrono::milliseconds timeout) {
+  return request(method, target, content_type, body, timeout);
+}
+
+Result<net::ClientResponse> ApiClient::request(std::string_view method, std::string_view target,
+                                               std::string_view content_type, std::string_view body,
+                                               std::chrono::milliseconds timeout) {
   const std::string path = server_.base_path + std::string(target);
   for (bool again = false;; again = true) {
     auto credential = credentials_.get();
     if (!credential) return credential.error();
-    auto response =
-        client_for(*credential)->request("GET", path, headers_for(*credential), {}, timeout);
+    auto headers = headers_for(*credential);
+    if (!content_type.empty()) headers.emplace_back("Content-Type", content_type);
+    auto response = client_for(*credential)->request(method, path, headers, body, timeout);
     if (!response || response->status != kUnauthorized) return response;
     credentials_.reject(*credential);
     if (again) return response;

@@ -1,4 +1,4 @@
-// GET requests to the API server, with our credential.
+// Requests to the API server, with our credential.
 #pragma once
 
 #include <chrono>
@@ -22,6 +22,12 @@ class ApiClient {
 
   [[nodiscard]] Result<net::ClientResponse> get(std::string_view target,
                                                 std::chrono::milliseconds timeout);
+  // A write: POST, PUT or PATCH, sent once (but for the 401). The body goes out again as it is, so
+  // a caller whose answer was lost must find out itself what became of it.
+  [[nodiscard]] Result<net::ClientResponse> send(std::string_view method, std::string_view target,
+                                                 std::string_view content_type,
+                                                 std::string_view body,
+                                                 std::chrono::milliseconds timeout);
   // As net::Client::stream.
   [[nodiscard]] Result<void> stream(std::string_view target, const net::Client::OnHead& on_head,
                                     const net::Client::OnChunk& on_chunk,
@@ -30,6 +36,11 @@ class ApiClient {
   void cancel();
 
  private:
+  [[nodiscard]] Result<net::ClientResponse> request(std::string_view method,
+                                                    std::string_view target,
+                                                    std::string_view content_type,
+                                                    std::string_view body,
+                                                    std::chrono::milliseconds timeout);
   // The client for that credential: another one where its certificate has changed.
   std::shared_ptr<net::Client> client_for(const Credential& credential);
   [[nodiscard]] net::ClientOptions options_for(const Credential& credential) const;

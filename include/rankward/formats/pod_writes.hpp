@@ -3,11 +3,9 @@
 // so that nothing is done to another pod of the same name or over another's value.
 #pragma once
 
-#include <cstdint>
-#include <optional>
+#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "rankward/result.hpp"
 
@@ -26,24 +24,13 @@ inline constexpr std::string_view kFieldManager = "rankward";
 [[nodiscard]] std::string gate_patch(std::string_view uid, std::size_t position,
                                      std::string_view gate);
 
-// Whether metadata.managedFields says that status.nominatedNodeName was set by kFieldManager, and
-// what a person who lifts gates needs to know.
-struct PodHead {
+// What a pod says of its nomination.
+struct NominationHead {
   std::string uid;
-  std::string nominated_node;
-  bool nominated_by_us = false;
-  std::vector<std::string> gates;  // in their order
-  std::string gang;                // annotation or label rankward.io/gang, "" for none
+  std::string nominated_node;    // "" for none
+  bool nominated_by_us = false;  // metadata.managedFields names kFieldManager as its owner
 };
-[[nodiscard]] Result<PodHead> read_pod_head(std::string_view json);
-
-// metadata.name, namespace and head of each pod of a list.
-struct ListedPod {
-  std::string name_space;
-  std::string name;
-  PodHead head;
-};
-[[nodiscard]] Result<std::vector<ListedPod>> read_pod_heads(std::string_view json);
+[[nodiscard]] Result<NominationHead> read_nomination(std::string_view pod_json);
 
 // One events.k8s.io/v1 Event about a pod.
 struct PodEvent {
