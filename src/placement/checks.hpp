@@ -27,6 +27,7 @@ using Check = bool (*)(const Question&);
 [[nodiscard]] bool shared_but_wanted_exclusive(const Question& question);
 [[nodiscard]] bool slices_but_wanted_whole_gpus(const Question& question);
 [[nodiscard]] bool replicas_wanted_as_gpus(const Question& question);
+[[nodiscard]] bool ranks_on_parts_of_gpus(const Question& question);
 
 // memory.cpp
 [[nodiscard]] bool device_memory_is_too_small(const Question& question);

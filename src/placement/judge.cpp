@@ -34,6 +34,7 @@ constexpr std::array kDeviceChecks{
     NamedCheck{ReasonCode::kSharedNotExclusive, shared_but_wanted_exclusive},
     NamedCheck{ReasonCode::kSliceNotWholeGpu, slices_but_wanted_whole_gpus},
     NamedCheck{ReasonCode::kReplicasNotGpus, replicas_wanted_as_gpus},
+    NamedCheck{ReasonCode::kGangIncompatible, ranks_on_parts_of_gpus},
     NamedCheck{ReasonCode::kMemoryTooSmall, device_memory_is_too_small},
     NamedCheck{ReasonCode::kNumaCannotAlign, numa_cannot_align},
     NamedCheck{ReasonCode::kInsufficientGpu, too_few_devices_are_free},

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "room_left.hpp"
+
 namespace rankward::placement {
 
 namespace {
@@ -27,9 +29,13 @@ NodeState emptied(const NodeState& node) {
 }  // namespace
 
 bool fits_after_preemption(const Request& request, const kube::PodSpec& spec, const NodeState& node,
-                           std::span<const std::string_view> victims, const Options& options) {
-  if (victims.empty()) return judge(request, spec, node, options, Use::kFilter).fits();
-  return judge(request, spec, without(node, victims), options, Use::kFilter).fits();
+                           std::span<const std::string_view> victims, std::span<const Held> held,
+                           const Options& options) {
+  const auto fits = [&](const NodeState& rest) {
+    return judge(request, spec, rest, options, Use::kFilter).fits() &&
+           !is_taken_by_others(request, rest, held);
+  };
+  return victims.empty() ? fits(node) : fits(without(node, victims));
 }
 
 bool preemption_could_help(const Verdict& verdict, const Request& request,

@@ -21,4 +21,15 @@ bool replicas_wanted_as_gpus(const Question& question) {
   return question.shared() && question.device.largest_container > 1;
 }
 
+// NCCL has no path between slices or replicas but host memory, and refuses two ranks on one GPU
+// ("Duplicate GPU detected"; NCCL 1716). Only pods that themselves say to be one of several ranks
+// are meant: the pods of a plain indexed Job often have nothing to say to each other.
+bool ranks_on_parts_of_gpus(const Question& question) {
+  const auto& gang = question.request.gang;
+  if (!gang || gang->size.value_or(1) < 2) return false;
+  const bool consents = question.request.sharing == SharingWish::kMig ||
+                        question.request.sharing == SharingWish::kShared;
+  return !consents && (question.sliced() || question.shared());
+}
+
 }  // namespace rankward::placement

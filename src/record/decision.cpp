@@ -17,6 +17,22 @@ std::string rejects_json(const Decision& decision) {
   return out;
 }
 
+// null for a pod without a gang.
+std::string plan_json(const Decision& decision) {
+  if (decision.standing.empty()) return "null";
+  std::string out;
+  formats::JsonWriter json(out);
+  json.begin_object()
+      .member("standing", decision.standing)
+      .member("number", decision.plan)
+      .member("snapshot", decision.plan_snapshot)
+      .member("new", decision.planned_now)
+      .member("missed", decision.plan_missed)
+      .member("refusal", decision.refusal)
+      .end_object();
+  return out;
+}
+
 std::string best_json(const Decision& decision) {
   std::string out;
   formats::JsonWriter json(out);
@@ -52,12 +68,14 @@ void write(Log& log, const Decision& decision) {
   }
   const std::string rejects = rejects_json(decision);
   const std::string best = best_json(decision);
+  const std::string plan = plan_json(decision);
   log.info(verbosity, "decision",
            {{"verb", decision.verb},
             {"requestID", decision.request_id},
             {"pod", decision.pod},
             {"gang", decision.gang},
             {"rank", std::int64_t{decision.rank}},
+            {"plan", Field::Raw{plan}},
             {"managed", decision.managed},
             {"candidates", static_cast<std::uint64_t>(decision.candidates)},
             {"fits", static_cast<std::uint64_t>(decision.fits)},

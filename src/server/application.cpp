@@ -15,11 +15,14 @@
 #include "metrics.hpp"
 #include "rankward/admission/policy.hpp"
 #include "rankward/admission/rules.hpp"
+#include "rankward/cluster/gang_keeper.hpp"
 #include "rankward/cluster/inventory.hpp"
 #include "rankward/cluster/kubeconfig.hpp"
+#include "rankward/cluster/plan_board.hpp"
 #include "rankward/cluster/watcher.hpp"
 #include "rankward/net/server.hpp"
 #include "routes.hpp"
+#include "samples.hpp"
 #include "status.hpp"
 #include "webhook.hpp"
 
@@ -91,6 +94,9 @@ struct Application::Impl {
   Result<void> open_doors(admission::Policy policy);
   std::vector<Sample> samples() const;
   void warn_of_expiry() const;
+  void open_keeper(cluster::ApiServer api);
+  void on_snapshot();
+  void stop_cluster();
   net::Listener status_listener();
 
   Configuration configuration;
@@ -99,6 +105,9 @@ struct Application::Impl {
   std::unique_ptr<cluster::InventorySource> inventory;
   std::unique_ptr<cluster::ClusterWatcher> watcher;
   const cluster::SnapshotSource* source = nullptr;
+  std::unique_ptr<cluster::PlanBoard> board;                   // where there is a source
+  std::unique_ptr<cluster::GangKeeper> keeper;                 // where there is an API server
+  std::atomic<cluster::GangKeeper*> snapshot_reader{nullptr};  // told of each Snapshot
   std::unique_ptr<Extender> extender;
   std::unique_ptr<Webhook> webhook;
   std::vector<std::string> door_names;  // in the order of the listeners
@@ -140,9 +149,34 @@ Result<void> Application::Impl::open_source(const cluster::SnapshotSource* given
   cluster::WatcherOptions options;
   options.labels = configuration.labels;
   options.on_event = [this](const cluster::WatchEvent& event) { log_event(log, event); };
-  watcher = cluster::ClusterWatcher::start(std::move(*api), std::move(options));
+  watcher = cluster::ClusterWatcher::start(*api, std::move(options),
+                                           [this](const auto&) { on_snapshot(); });
   source = watcher.get();
+  board = std::make_unique<cluster::PlanBoard>(*source, cluster::machine_clock());
+  open_keeper(std::move(*api));
   return {};
+}
+
+// The writes of gangs, by one of all replicas.
+void Application::Impl::open_keeper(cluster::ApiServer api) {
+  cluster::GangKeeperOptions options;
+  options.nominate = configuration.nominate;
+  options.placement = configuration.placement;
+  options.timing.gate_max_hold = configuration.gate_max_hold;
+  options.on_event = [this](const cluster::WatchEvent& event) { log_event(log, event); };
+  keeper = std::make_unique<cluster::GangKeeper>(std::move(api), *board, std::move(options));
+  keeper->start();
+  snapshot_reader = keeper.get();
+}
+
+// The watcher first: it calls the keeper.
+void Application::Impl::stop_cluster() {
+  if (watcher) watcher->stop();
+  if (keeper) keeper->stop();
+}
+
+void Application::Impl::on_snapshot() {
+  if (cluster::GangKeeper* reader = snapshot_reader.load()) reader->notify();
 }
 
 net::Listener Application::Impl::status_listener() {
@@ -179,7 +213,10 @@ Result<void> Application::Impl::open_doors(admission::Policy policy) {
   options.labels = configuration.labels;
   options.managed_resources = configuration.managed_resources;
   options.always_list_reasons = configuration.always_list_reasons;
-  extender = std::make_unique<Extender>(std::move(options), source);
+  if (source != nullptr && !board) {
+    board = std::make_unique<cluster::PlanBoard>(*source, cluster::machine_clock());
+  }
+  extender = std::make_unique<Extender>(std::move(options), board.get());
   webhook = std::make_unique<Webhook>(std::move(policy));
 
   std::vector<net::Listener> listeners;
@@ -235,88 +272,16 @@ void Application::Impl::warn_of_expiry() const {
 }
 
 std::vector<Sample> Application::Impl::samples() const {
-  std::vector<Sample> out;
-  const auto gauge = [&](std::string name, std::string help, double value,
-                         std::vector<std::pair<std::string, std::string>> labels = {}) {
-    out.push_back({std::move(name), std::move(help), false, std::move(labels), value});
-  };
-  const auto counter = [&](std::string name, std::string help, std::uint64_t value,
-                           std::vector<std::pair<std::string, std::string>> labels = {}) {
-    out.push_back(
-        {std::move(name), std::move(help), true, std::move(labels), static_cast<double>(value)});
-  };
-  gauge("rankward_build_info", "Version of the program; always 1.", 1,
-        {{"version", std::string(kVersion)}});
-  if (source != nullptr) {
-    const auto snapshot = source->current();
-    gauge("rankward_snapshot_nodes", "Nodes in the current snapshot.",
-          static_cast<double>(snapshot->size()));
-    gauge("rankward_snapshot_number", "Number of the current snapshot.",
-          static_cast<double>(snapshot->number()));
-  }
-  if (watcher) {
-    const cluster::WatcherStats stats = watcher->stats();
-    if (const auto age = watcher->snapshot_age()) {
-      gauge("rankward_snapshot_age_seconds",
-            "Time since the API server last gave a sign of life on the quieter watch.",
-            std::chrono::duration<double>(*age).count());
-    }
-    for (const auto& [resource, of] :
-         {std::pair{"nodes", stats.nodes}, std::pair{"pods", stats.pods}}) {
-      counter("rankward_relists_total", "Complete lists after the first.", of.relists,
-              {{"resource", resource}});
-    }
-    for (const auto& [resource, of] :
-         {std::pair{"nodes", stats.nodes}, std::pair{"pods", stats.pods}}) {
-      counter("rankward_watch_restarts_total", "Watches that had to be begun again.",
-              of.watch_ends + of.failures, {{"resource", resource}});
-    }
-    counter("rankward_watch_parse_errors_total", "Objects of a watch that could not be read.",
-            stats.parse_errors());
-    counter("rankward_topology_reports_unreadable_total",
-            "Topology annotations that could not be read, each time one was seen.",
-            stats.bad_annotations);
-  }
-  const auto stats = server->stats();
-  const auto each_door = [&](auto&& emit) {
-    for (std::size_t i = 0; i < door_names.size(); ++i) {
-      emit(stats[i], std::vector<std::pair<std::string, std::string>>{{"door", door_names[i]}});
-    }
-  };
-  each_door([&](const auto& of, auto labels) {
-    gauge("rankward_connections", "Open connections.", static_cast<double>(of.connections_open),
-          labels);
-  });
-  each_door([&](const auto& of, auto labels) {
-    gauge("rankward_requests_in_flight", "Calls that are being answered.",
-          static_cast<double>(of.requests_in_flight), labels);
-  });
-  each_door([&](const auto& of, auto labels) {
-    counter("rankward_connections_rejected_total", "Connections over the limit, answered 503.",
-            of.connections_rejected, labels);
-  });
-  each_door([&](const auto& of, auto labels) {
-    counter("rankward_handshake_failures_total", "TLS handshakes that failed.",
-            of.handshake_failures, labels);
-  });
-  each_door([&](const auto& of, auto labels) {
-    counter("rankward_requests_refused_total", "Requests refused before a verb was called.",
-            of.requests_refused, labels);
-  });
-  each_door([&](const auto& of, auto labels) {
-    counter("rankward_handler_failures_total", "Faults of our own, answered 500.",
-            of.handler_failures, labels);
-  });
-  const auto not_after = server->certificates_not_after();
-  for (std::size_t i = 0; i < door_names.size(); ++i) {
-    if (!not_after[i]) continue;
-    gauge("rankward_certificate_expiry_seconds", "Time until the serving certificate ends.",
-          std::chrono::duration<double>(*not_after[i] - system_clock::now()).count(),
-          {{"door", door_names[i]}});
-  }
-  counter("rankward_log_lines_dropped_total", "Log lines lost because stderr was too slow.",
-          log.dropped());
-  return out;
+  SampleList list;
+  list.gauge("rankward_build_info", "Version of the program; always 1.", 1,
+             {{"version", std::string(kVersion)}});
+  if (board) add_board_samples(*board, list);
+  if (watcher) add_watcher_samples(*watcher, list);
+  if (keeper) add_keeper_samples(keeper->stats(), list);
+  add_door_samples(*server, door_names, list);
+  list.counter("rankward_log_lines_dropped_total", "Log lines lost because stderr was too slow.",
+               log.dropped());
+  return std::move(list).take();
 }
 
 Result<std::unique_ptr<Application>> Application::start(Configuration configuration,
@@ -358,7 +323,7 @@ Application::Application(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Application::~Application() {
   if (impl_->server) impl_->server->stop(std::chrono::milliseconds(0));
   if (impl_->status) impl_->status->stop(std::chrono::milliseconds(0));
-  if (impl_->watcher) impl_->watcher->stop();
+  impl_->stop_cluster();
 }
 
 OpenPorts Application::ports() const {
@@ -383,7 +348,7 @@ void Application::stop(std::chrono::milliseconds drain, std::chrono::millisecond
   std::this_thread::sleep_for(drain);
   const bool finished = impl_->server->stop(grace);
   if (!finished) impl_->log.warning("calls were cut: the grace time passed");
-  if (impl_->watcher) impl_->watcher->stop();
+  impl_->stop_cluster();
   impl_->status->stop(std::chrono::milliseconds(500));
   impl_->log.info(0, "stopped");
 }

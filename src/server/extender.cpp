@@ -18,13 +18,13 @@ using placement::Candidate;
 using placement::Ranking;
 
 constexpr std::size_t kBestInRecord = 10;
+constexpr int kMostAttempts = 100;
 constexpr std::string_view kNotSynced =
     "rankward has not seen the cluster yet: the first list of nodes and pods is under way";
 
 // Memory that a thread keeps from call to call.
 struct Workspace {
   formats::ExtenderArgsReader reader;
-  std::vector<Candidate> candidates;
   std::vector<std::string_view> passed;
   std::vector<std::string_view> names;
   std::vector<std::int64_t> scores;
@@ -59,21 +59,13 @@ Result<std::shared_ptr<const placement::Snapshot>> snapshot_of(
   return builder.build();
 }
 
-void put_candidates(const formats::ExtenderArgs& args, const placement::Snapshot& snapshot,
-                    std::vector<Candidate>& candidates) {
-  candidates.clear();
-  for (const std::string_view name : args.node_names) {
-    candidates.push_back({name, snapshot.find(name)});
-  }
-}
-
 std::vector<record::ScoredNode> best_of(const Ranking& ranking,
-                                        const std::vector<Candidate>& candidates) {
+                                        const std::vector<std::string_view>& names) {
   std::vector<record::ScoredNode> best;
   for (std::size_t i = 0; i < std::min(kBestInRecord, ranking.fits.size()); ++i) {
     const placement::Ranked& ranked = ranking.fits[i];
     const placement::Prediction& prediction = ranked.prediction;
-    best.push_back({.name = std::string(candidates[ranked.candidate].name),
+    best.push_back({.name = std::string(names[ranked.candidate]),
                     .score = ranked.score,
                     .seconds = prediction.seconds.value,
                     .gigabytes_per_second = prediction.bandwidth.value,
@@ -90,6 +82,39 @@ void describe(const placement::Request& request, record::Decision& decision) {
     decision.gang = request.gang->key;
     decision.rank = request.gang->rank.value_or(-1);
   }
+}
+
+std::string_view to_string(placement::GangStanding standing) {
+  switch (standing) {
+    case placement::GangStanding::kPlanned:
+      return "planned";
+    case placement::GangStanding::kNotPlannable:
+      return "notPlannable";
+    case placement::GangStanding::kIncomplete:
+      return "incomplete";
+    case placement::GangStanding::kGatedByOthers:
+      return "gatedByOthers";
+    case placement::GangStanding::kPinned:
+      return "pinned";
+    case placement::GangStanding::kWhole:
+      return "whole";
+    case placement::GangStanding::kRefused:
+      return "refused";
+  }
+  return "";
+}
+
+void describe(const placement::CallAnswer& answer, record::Decision& decision) {
+  if (decision.gang.empty()) return;
+  decision.standing = to_string(answer.gang.standing);
+  decision.plan_missed = answer.plan_missed;
+  decision.planned_now = answer.planned_now;
+  if (answer.gang.reservation) {
+    decision.plan = answer.gang.reservation->plan_number;
+    decision.plan_snapshot = answer.gang.reservation->snapshot;
+  }
+  decision.plan_refused = answer.gang.standing == placement::GangStanding::kRefused;
+  decision.refusal = answer.gang.refusal.note;
 }
 
 void count_rejects(const Ranking& ranking, record::Decision& decision) {
@@ -123,8 +148,34 @@ Answer bad_request(const Error& error, record::Decision decision, std::string& o
 
 }  // namespace
 
-Extender::Extender(ExtenderOptions options, const cluster::SnapshotSource* source)
-    : options_(std::move(options)), source_(source) {}
+Extender::Extender(ExtenderOptions options, cluster::PlanBoard* board)
+    : options_(std::move(options)), board_(board) {}
+
+Result<Extender::Judged> Extender::judge(const placement::Request& request,
+                                         const formats::ExtenderArgs& args) const {
+  if (board_ == nullptr) {
+    auto snapshot = snapshot_of(args, options_.labels);
+    if (!snapshot) return std::move(snapshot.error());
+    // Nobody remembers anything between two calls here, so there are no plans to keep.
+    std::vector<Candidate> candidates;
+    for (const std::string_view name : args.node_names)
+      candidates.push_back({name, (*snapshot)->find(name)});
+    placement::CallAnswer answer;
+    answer.ranking = placement::rank(request, args.pod.spec, **snapshot, candidates,
+                                     options_.placement, placement::Use::kFilter);
+    return Judged{std::move(*snapshot), std::move(answer)};
+  }
+  // Whoever publishes second plans again on what the first one left. Every failure is another's
+  // success, so the bound is for the case that nobody thought of.
+  for (int attempt = 1;; ++attempt) {
+    const auto view = board_->view();
+    placement::CallAnswer answer = placement::answer_call(*view, request, args.pod, args.node_names,
+                                                          board_->now(), options_.placement);
+    if (!answer.next || board_->replace(view, answer.next) || attempt == kMostAttempts) {
+      return Judged{view->snapshot, std::move(answer)};
+    }
+  }
+}
 
 Answer Extender::filter(std::string_view body, std::string& out) const {
   Workspace& memory = workspace();
@@ -154,22 +205,15 @@ Answer Extender::filter(std::string_view body, std::string& out) const {
   }
   describe(*request, decision);
 
-  std::shared_ptr<const placement::Snapshot> snapshot;
-  if (source_ != nullptr) {
-    snapshot = source_->current();
-  } else {
-    auto made = snapshot_of(args, options_.labels);
-    if (!made) {
-      return filter_error(made.error().to_string(), args.form, std::move(decision), out);
-    }
-    snapshot = std::move(*made);
+  auto judged = judge(*request, args);
+  if (!judged) {
+    return filter_error(judged.error().to_string(), args.form, std::move(decision), out);
   }
-  decision.snapshot = snapshot->number();
-  put_candidates(args, *snapshot, memory.candidates);
-  const Ranking ranking = placement::rank(*request, args.pod.spec, *snapshot, memory.candidates,
-                                          options_.placement, placement::Use::kFilter);
+  const Ranking& ranking = judged->answer.ranking;
+  decision.snapshot = judged->snapshot->number();
+  describe(judged->answer, decision);
   decision.fits = ranking.fits.size();
-  decision.best = best_of(ranking, memory.candidates);
+  decision.best = best_of(ranking, args.node_names);
   count_rejects(ranking, decision);
 
   memory.passed.clear();
@@ -187,13 +231,13 @@ Answer Extender::filter(std::string_view body, std::string& out) const {
     for (std::size_t i = 0; i < ranking.verdicts.size(); ++i) {
       const placement::Verdict& verdict = ranking.verdicts[i];
       if (verdict.fits()) continue;
-      const Candidate& candidate = memory.candidates[i];
-      const bool preemptable =
-          candidate.index &&
-          placement::preemption_could_help(verdict, *request, args.pod.spec,
-                                           snapshot->node(*candidate.index), options_.placement);
+      const std::string_view name = args.node_names[i];
+      const auto index = judged->snapshot->find(name);
+      const bool preemptable = index && placement::preemption_could_help(
+                                            verdict, *request, args.pod.spec,
+                                            judged->snapshot->node(*index), options_.placement);
       (preemptable ? memory.failed : memory.unresolvable)
-          .push_back({candidate.name, placement::reason(*verdict.reason).text});
+          .push_back({name, placement::reason(*verdict.reason).text});
     }
   }
   formats::write_filter_result({.form = args.form,
@@ -215,22 +259,18 @@ Answer Extender::prioritize(std::string_view body, std::string& out) const {
   memory.names.assign(args.node_names.begin(), args.node_names.end());
   memory.scores.assign(args.node_names.size(), 0);
 
-  std::shared_ptr<const placement::Snapshot> snapshot;
-  if (source_ != nullptr) {
-    snapshot = source_->current();
-  } else {
-    auto made = snapshot_of(args, options_.labels);
-    if (!made) return bad_request(made.error(), std::move(decision), out);
-    snapshot = std::move(*made);
-  }
-  decision.snapshot = snapshot->number();
-  put_candidates(args, *snapshot, memory.candidates);
-
   if (!is_ours(args.pod, options_.managed_resources)) {
     // Keeps pods that need no accelerator off the nodes that have some, where there is a choice.
     decision.managed = false;
-    for (std::size_t i = 0; i < memory.candidates.size(); ++i) {
-      const auto index = memory.candidates[i].index;
+    auto snapshot = board_ != nullptr ? board_->view()->snapshot : nullptr;
+    if (snapshot == nullptr) {
+      auto made = snapshot_of(args, options_.labels);
+      if (!made) return bad_request(made.error(), std::move(decision), out);
+      snapshot = std::move(*made);
+    }
+    decision.snapshot = snapshot->number();
+    for (std::size_t i = 0; i < args.node_names.size(); ++i) {
+      const auto index = snapshot->find(args.node_names[i]);
       const bool accelerators = index && placement::has_accelerators(snapshot->node(*index));
       memory.scores[i] = accelerators ? 0 : 10;
     }
@@ -238,13 +278,16 @@ Answer Extender::prioritize(std::string_view body, std::string& out) const {
     const auto request = placement::make_request(args.pod, options_.request);
     if (!request) return bad_request(request.error(), std::move(decision), out);
     describe(*request, decision);
-    const Ranking ranking = placement::rank(*request, args.pod.spec, *snapshot, memory.candidates,
-                                            options_.placement, placement::Use::kFilter);
+    auto judged = judge(*request, args);
+    if (!judged) return bad_request(judged.error(), std::move(decision), out);
+    const Ranking& ranking = judged->answer.ranking;
+    decision.snapshot = judged->snapshot->number();
+    describe(judged->answer, decision);
     for (const placement::Ranked& ranked : ranking.fits) {
       memory.scores[ranked.candidate] = ranked.score;
     }
     decision.fits = ranking.fits.size();
-    decision.best = best_of(ranking, memory.candidates);
+    decision.best = best_of(ranking, args.node_names);
     count_rejects(ranking, decision);
   }
   decision.answered = memory.names.size();
@@ -259,8 +302,8 @@ Answer Extender::preempt(std::string_view body, std::string& out) const {
   decision.pod = args->pod.metadata.full_name();
   decision.candidates = args->candidates.size();
   // Without state nobody knows what the victims hold: the scheduler's own choice stands.
-  if (source_ == nullptr || !is_ours(args->pod, options_.managed_resources)) {
-    decision.managed = source_ != nullptr ? false : decision.managed;
+  if (board_ == nullptr || !is_ours(args->pod, options_.managed_resources)) {
+    decision.managed = board_ != nullptr ? false : decision.managed;
     decision.fits = decision.answered = args->candidates.size();
     formats::write_preemption_result(args->candidates, out);
     return {200, Outcome::kOk, std::move(decision)};
@@ -268,19 +311,21 @@ Answer Extender::preempt(std::string_view body, std::string& out) const {
   const auto request = placement::make_request(args->pod, options_.request);
   if (!request) return bad_request(request.error(), std::move(decision), out);
   describe(*request, decision);
-  const auto snapshot = source_->current();
-  decision.snapshot = snapshot->number();
+  const auto view = board_->view();
+  const placement::Snapshot& snapshot = *view->snapshot;
+  decision.snapshot = snapshot.number();
 
   std::vector<formats::PreemptionCandidate> kept;
   std::vector<std::string_view> victims;
   for (formats::PreemptionCandidate& candidate : args->candidates) {
-    const auto index = snapshot->find(candidate.node);
+    const auto index = snapshot.find(candidate.node);
     victims.clear();
     for (const formats::PreemptionVictim& victim : candidate.victims)
       victims.push_back(victim.uid);
     // A node that the snapshot does not have yet is the scheduler's to judge.
-    if (!index || placement::fits_after_preemption(*request, args->pod.spec, snapshot->node(*index),
-                                                   victims, options_.placement)) {
+    if (!index ||
+        placement::fits_after_preemption(*request, args->pod.spec, snapshot.node(*index), victims,
+                                         view->held.on(*index), options_.placement)) {
       kept.push_back(std::move(candidate));
     }
   }

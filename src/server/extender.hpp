@@ -3,14 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "metrics.hpp"
-#include "rankward/cluster/snapshot_source.hpp"
+#include "rankward/cluster/plan_board.hpp"
+#include "rankward/formats/extender.hpp"
+#include "rankward/placement/gang_call.hpp"
 #include "rankward/placement/verdict.hpp"
 #include "rankward/record/decision.hpp"
+#include "rankward/result.hpp"
 #include "rankward/topology/sources.hpp"
 
 namespace rankward::server {
@@ -31,8 +35,8 @@ struct Answer {
 
 class Extender {
  public:
-  // `source` outlives the extender; null: each pod is judged alone, from the Nodes in the request.
-  Extender(ExtenderOptions options, const cluster::SnapshotSource* source);
+  // The board outlives the extender; null: each pod is judged alone, from the Nodes in the request.
+  Extender(ExtenderOptions options, cluster::PlanBoard* board);
 
   // Each appends its body to `out`. Safe to call from many threads; takes no lock. What cannot be
   // read is a 200 with Error for filter, since kube-scheduler throws other bodies away, and a 400
@@ -41,11 +45,19 @@ class Extender {
   [[nodiscard]] Answer prioritize(std::string_view body, std::string& out) const;
   [[nodiscard]] Answer preempt(std::string_view body, std::string& out) const;
 
-  [[nodiscard]] bool ready() const { return source_ == nullptr || source_->ready(); }
+  [[nodiscard]] bool ready() const { return board_ == nullptr || board_->ready(); }
 
  private:
   const ExtenderOptions options_;
-  const cluster::SnapshotSource* source_;
+  // What answers a filter or prioritize call about a pod that is ours.
+  struct Judged {
+    std::shared_ptr<const placement::Snapshot> snapshot;
+    placement::CallAnswer answer;
+  };
+  [[nodiscard]] Result<Judged> judge(const placement::Request& request,
+                                     const formats::ExtenderArgs& args) const;
+
+  cluster::PlanBoard* board_;
 };
 
 }  // namespace rankward::server

@@ -55,6 +55,14 @@ Metrics::Metrics(const std::vector<std::string>& rules) {
     rejects_[static_cast<std::size_t>(reason.code)] =
         &rejects.Add({{"reason", std::string(reason.name)}});
   }
+  const auto single = [this](const char* name, const char* help) {
+    return &prometheus::BuildCounter().Name(name).Help(help).Register(registry_).Add({});
+  };
+  plans_ = single("rankward_plans_total", "Plans that filter calls made or changed.");
+  plan_misses_ =
+      single("rankward_plan_miss_total", "Filter calls that offered no place of the gang's plan.");
+  plan_refusals_ =
+      single("rankward_plan_refusals_total", "Filter calls of gangs for which there is no plan.");
   auto& denials = prometheus::BuildCounter()
                       .Name("rankward_admission_denials_total")
                       .Help("Findings that denied an object, by rule.")
@@ -77,6 +85,18 @@ void Metrics::answered(Verb verb, Outcome outcome, double seconds) {
 
 void Metrics::rejected(placement::ReasonCode code, std::uint32_t nodes) {
   rejects_[static_cast<std::size_t>(code)]->Increment(nodes);
+}
+
+void Metrics::planned() {
+  plans_->Increment();
+}
+
+void Metrics::plan_missed() {
+  plan_misses_->Increment();
+}
+
+void Metrics::plan_refused() {
+  plan_refusals_->Increment();
 }
 
 void Metrics::denied(std::string_view rule) {

@@ -39,6 +39,10 @@ class Metrics {
 
   void answered(Verb verb, Outcome outcome, double seconds);
   void rejected(placement::ReasonCode code, std::uint32_t nodes);
+  // What a filter call made of a gang's plan.
+  void planned();
+  void plan_missed();
+  void plan_refused();
   void denied(std::string_view rule);
   void warned(std::string_view rule);
 
@@ -50,6 +54,9 @@ class Metrics {
   std::array<std::array<prometheus::Counter*, 3>, kVerbs> requests_{};
   std::array<prometheus::Histogram*, kVerbs> durations_{};
   std::array<prometheus::Counter*, placement::kReasonCodes> rejects_{};
+  prometheus::Counter* plans_ = nullptr;
+  prometheus::Counter* plan_misses_ = nullptr;
+  prometheus::Counter* plan_refusals_ = nullptr;
   std::map<std::string, prometheus::Counter*, std::less<>> denials_;
   std::map<std::string, prometheus::Counter*, std::less<>> warnings_;
 };

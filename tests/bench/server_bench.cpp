@@ -8,6 +8,7 @@
 
 #include "extender.hpp"
 #include "rankward/cluster/inventory.hpp"
+#include "rankward/cluster/plan_board.hpp"
 #include "rankward/formats/caller.hpp"
 #include "rankward/formats/objects.hpp"
 
@@ -46,17 +47,23 @@ std::string pod_json(int gpus) {
          std::to_string(gpus) + R"(","rdma/ib":"1"}}}]}})";
 }
 
-const cluster::InventorySource& inventory(std::int64_t nodes) {
-  static std::map<std::int64_t, std::unique_ptr<cluster::InventorySource>> made;
-  auto& source = made[nodes];
+struct Inventory {
+  std::unique_ptr<cluster::InventorySource> source;
+  std::unique_ptr<cluster::PlanBoard> board;
+};
+
+cluster::PlanBoard* inventory(std::int64_t nodes) {
+  static std::map<std::int64_t, Inventory> made;
+  auto& [source, board] = made[nodes];
   if (!source) {
     std::vector<kube::Node> list;
     for (std::int64_t i = 0; i < nodes; ++i) {
       list.push_back(formats::read_node(node_json(i)).value());
     }
     source = std::make_unique<cluster::InventorySource>(std::move(list), std::vector<kube::Pod>());
+    board = std::make_unique<cluster::PlanBoard>(*source, cluster::machine_clock());
   }
-  return *source;
+  return board.get();
 }
 
 std::vector<std::string> names(std::int64_t count) {
@@ -78,22 +85,45 @@ void run(benchmark::State& state, const Extender& extender, const std::string& b
 
 // The argument is the number of names.
 void filter_names_whole_node(benchmark::State& state) {
-  const Extender extender({}, &inventory(state.range(0)));
+  const Extender extender({}, inventory(state.range(0)));
   run(state, extender, formats::write_extender_args(pod_json(8), names(state.range(0))),
       &Extender::filter);
 }
 BENCHMARK(filter_names_whole_node)->Arg(5000)->Arg(15000)->Unit(benchmark::kMillisecond);
 
 void filter_names_two_gpus(benchmark::State& state) {
-  const Extender extender({}, &inventory(state.range(0)));
+  const Extender extender({}, inventory(state.range(0)));
   run(state, extender, formats::write_extender_args(pod_json(2), names(state.range(0))),
       &Extender::filter);
 }
 BENCHMARK(filter_names_two_gpus)->Arg(5000)->Arg(15000)->Unit(benchmark::kMillisecond);
 
+std::string rank_json(int rank, int ranks) {
+  return R"({"metadata":{"name":"r","namespace":"n","uid":"r)" + std::to_string(rank) +
+         R"(","annotations":{"rankward.io/gang":"g","rankward.io/gang-size":")" +
+         std::to_string(ranks) + R"(","rankward.io/rank":")" + std::to_string(rank) +
+         R"("}},"spec":{"containers":[{"name":"c","resources":{"limits":{"nvidia.com/gpu":"8","rdma/ib":"1"}}}]}})";
+}
+
+// A rank of a gang that has its plan: the second argument is the number of ranks.
+void filter_names_later_rank(benchmark::State& state) {
+  const Extender extender({}, inventory(state.range(0)));
+  const auto ranks = static_cast<int>(state.range(1));
+  const auto all = names(state.range(0));
+  std::string out;
+  static_cast<void>(extender.filter(formats::write_extender_args(rank_json(0, ranks), all), out));
+  run(state, extender, formats::write_extender_args(rank_json(ranks / 2, ranks), all),
+      &Extender::filter);
+}
+BENCHMARK(filter_names_later_rank)
+    ->Args({5000, 64})
+    ->Args({5000, 1024})
+    ->Args({15000, 1024})
+    ->Unit(benchmark::kMicrosecond);
+
 // What an empty managedResources costs a pod that asks for nothing of ours.
 void filter_names_plain_pod(benchmark::State& state) {
-  const Extender extender({}, &inventory(state.range(0)));
+  const Extender extender({}, inventory(state.range(0)));
   const std::string pod =
       R"({"metadata":{"name":"p","namespace":"n"},"spec":{"containers":[{"name":"c"}]}})";
   run(state, extender, formats::write_extender_args(pod, names(state.range(0))), &Extender::filter);
@@ -101,7 +131,7 @@ void filter_names_plain_pod(benchmark::State& state) {
 BENCHMARK(filter_names_plain_pod)->Arg(5000)->Arg(15000)->Unit(benchmark::kMillisecond);
 
 void prioritize_names(benchmark::State& state) {
-  const Extender extender({}, &inventory(5000));
+  const Extender extender({}, inventory(5000));
   run(state, extender, formats::write_extender_args(pod_json(8), names(state.range(0))),
       &Extender::prioritize);
 }

@@ -25,7 +25,7 @@ bool fits_after(Cluster& cluster, const kube::Pod& pod,
                 const std::vector<std::string_view>& victims) {
   const auto snapshot = cluster.snapshot();
   return fits_after_preemption(make_request(pod, {}).value(), pod.spec, snapshot->node({0}),
-                               victims, {});
+                               victims, {}, {});
 }
 
 TEST(PreemptionCouldHelp, WhereOthersHoldWhatTheEmptyNodeHas) {

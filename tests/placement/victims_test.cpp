@@ -34,7 +34,7 @@ class SplitNode : public ::testing::Test {
   }
   bool fits_without(const std::vector<std::string_view>& victims) {
     return fits_after_preemption(make_request(asked_, {}).value(), asked_.spec,
-                                 snapshot_->node({0}), victims, {});
+                                 snapshot_->node({0}), victims, {}, {});
   }
   bool could_help(Use use) {
     const Request request = make_request(asked_, {}).value();

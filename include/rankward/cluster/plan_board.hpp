@@ -26,6 +26,8 @@ class PlanBoard {
   // first, so that the view is never older than source.current().
   [[nodiscard]] std::shared_ptr<const placement::ClusterView> view();
   [[nodiscard]] placement::Instant now() const;
+  // As the source: whether its Snapshots are the cluster.
+  [[nodiscard]] bool ready() const { return source_.ready(); }
 
   // False where `seen` is not the current view any more: look again and plan again.
   [[nodiscard]] bool replace(const std::shared_ptr<const placement::ClusterView>& seen,

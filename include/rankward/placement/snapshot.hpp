@@ -124,6 +124,16 @@ class Snapshot {
   std::array<std::shared_ptr<const Gangs>, kGangParts> gangs_;
 };
 
+// What is kept of a pod, worked out apart from the builder: a small part of it, and most of the
+// work.
+struct PodDigest {
+  std::string key;   // UID; namespace/name where there is none
+  std::string node;  // where `holder` is
+  std::optional<Holder> holder;
+  std::optional<PendingMember> pending;  // neither: nothing is kept
+};
+[[nodiscard]] PodDigest digest_of(const kube::Pod& pod, const RequestOptions& options = {});
+
 // Collects Nodes and Pods in any order and makes Snapshots of them. Not thread-safe; the Snapshots
 // are. What has not changed is shared between one Snapshot and the next: build() costs a pointer a
 // node and the work for the nodes and gangs that changed.
@@ -143,6 +153,7 @@ class SnapshotBuilder {
   // its node. Pods without a node are kept where they belong to a gang and have not ended; one
   // whose annotations are not in their form belongs to none.
   void put_pod(const kube::Pod& pod);
+  void put_pod(PodDigest digest);
   // By the same key.
   void remove_pod(std::string_view uid);
   void clear_nodes();
@@ -153,6 +164,8 @@ class SnapshotBuilder {
   void remove_gang_facts(std::string_view owner_key);
   // Of every owner whose key begins so; "" for all.
   void clear_gang_facts(std::string_view owner_prefix);
+  // Whether a Snapshot built now could say anything that the last one does not.
+  [[nodiscard]] bool changed() const;
   // Snapshots are numbered from 1.
   [[nodiscard]] std::shared_ptr<const Snapshot> build();
 

@@ -36,6 +36,14 @@ struct Decision {
   std::array<std::uint32_t, placement::kReasonCodes> rejects{};  // by ReasonCode
   std::vector<ScoredNode> best;                                  // the ten best
   std::uint64_t snapshot = 0;
+  // Of pods in a gang.
+  std::string_view standing;        // planned, refused, ... (placement::GangStanding); "" for none
+  std::uint64_t plan = 0;           // number of the plan among those of this gang; 0: none
+  std::uint64_t plan_snapshot = 0;  // on which it was made
+  bool planned_now = false;         // by this call
+  bool plan_missed = false;         // since no place of the last plan was offered
+  bool plan_refused = false;        // there is no plan that holds the gang
+  std::string refusal;              // why there is no plan, one sentence
   std::int64_t microseconds = 0;
   std::string error;
 };

@@ -1,0 +1,424 @@
+#include "rankward/placement/gang_call.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "clusters.hpp"
+
+namespace rankward::placement {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using testing::hgx;
+using ::testing::IsEmpty;
+using testing::leaf;
+using testing::node;
+using testing::pod;
+using testing::running_on;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+const testing::Counts kHgxDevices{{"nvidia.com/gpu", 8}, {"rdma/ib", 1000}};
+
+kube::Pod member(const std::string& gang, int number, int size, std::int64_t gpus = 8) {
+  return pod(gang + "-" + std::to_string(number), {{"nvidia.com/gpu", gpus}, {"rdma/ib", 1}},
+             {{"rankward.io/gang", gang}, {"rankward.io/gang-size", std::to_string(size)}});
+}
+
+kube::Pod ranked(const std::string& gang, int rank, int size, std::int64_t gpus = 8) {
+  kube::Pod made = member(gang, rank, size, gpus);
+  made.metadata.annotations["rankward.io/rank"] = std::to_string(rank);
+  return made;
+}
+
+// Two leaves of four HGX H100 each, and what a scheduler and its extender do with them.
+class GangCallTest : public ::testing::Test {
+ protected:
+  GangCallTest() {
+    for (const char* name : {"a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"}) {
+      cluster_.add(node(name, kHgxDevices, leaf(name[0] == 'a' ? "leaf-a" : "leaf-b")), hgx());
+    }
+    see();
+  }
+
+  // The watch catches up.
+  void see(std::int64_t at = 0) {
+    now_ = {at};
+    auto reservations = view_ ? view_->reservations : std::make_shared<const Reservations>();
+    const auto before = view_ ? view_ : make_view(cluster_.snapshot(), reservations);
+    view_ = advance(*before, cluster_.snapshot(), now_, {}, &ended_);
+  }
+
+  // The scheduler's own filter comes first.
+  [[nodiscard]] std::vector<std::string> with_room_for(const Request& request) const {
+    std::vector<std::string> names;
+    for (const std::string& name : all_) {
+      const auto index = view_->snapshot->find(name);
+      if (index && view_->snapshot->node(*index).free("nvidia.com/gpu") >= request.gpus()) {
+        names.push_back(name);
+      }
+    }
+    return names;
+  }
+
+  CallAnswer call(const kube::Pod& asked, std::vector<std::string> names = {}) {
+    const Request request = make_request(asked, {}).value();
+    if (names.empty()) names = with_room_for(request);
+    names_ = std::move(names);
+    const std::vector<std::string_view> views(names_.begin(), names_.end());
+    CallAnswer answer = answer_call(*view_, request, asked, views, now_, {});
+    if (answer.next) view_ = make_view(view_->snapshot, answer.next);
+    return answer;
+  }
+
+  [[nodiscard]] std::vector<std::string> fits(const CallAnswer& answer) const {
+    std::vector<std::string> order;
+    for (const Ranked& each : answer.ranking.fits)
+      order.push_back(names_[each.candidate]);
+    return order;
+  }
+  std::vector<std::string> places(const kube::Pod& asked, std::vector<std::string> names = {}) {
+    return fits(call(asked, std::move(names)));
+  }
+  // Reason by node, for a call after which nothing fits.
+  std::vector<std::string> reasons(const CallAnswer& answer) {
+    std::vector<std::string> codes;
+    for (const Verdict& verdict : answer.ranking.verdicts)
+      codes.emplace_back(verdict.reason ? reason(*verdict.reason).name : "");
+    return codes;
+  }
+  // As the scheduler does with a pod: asks, binds to the best, and the watch shows it.
+  std::string place(const kube::Pod& asked) {
+    const auto order = places(asked);
+    if (order.empty()) return "";
+    cluster_.add(running_on(order.front(), asked));
+    see(now_.milliseconds);
+    return order.front();
+  }
+
+  std::vector<std::string> all_{"a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"};
+  std::vector<std::string> names_;
+  testing::Cluster cluster_;
+  std::shared_ptr<const ClusterView> view_;
+  Instant now_{};
+  std::vector<Ended> ended_;
+};
+
+TEST_F(GangCallTest, TheFirstCallPlansAllRanksUnderOneLeaf) {
+  const CallAnswer answer = call(ranked("job", 0, 4));
+  EXPECT_TRUE(answer.planned_now);
+  EXPECT_EQ(answer.gang.standing, GangStanding::kPlanned);
+  EXPECT_THAT(fits(answer), ElementsAre("a0", "a1", "a2", "a3"));
+  EXPECT_EQ(answer.ranking.fits.front().score, 10);
+  for (std::size_t i = 1; i < 4; ++i)
+    EXPECT_EQ(answer.ranking.fits[i].score, 0);
+  EXPECT_EQ(answer.ranking.fits.front().prediction.tier, 1U);
+  EXPECT_EQ(answer.ranking.fits.front().prediction.nodes, 4U);
+}
+
+TEST_F(GangCallTest, TheSameCallGetsTheSameAnswerAndChangesNothing) {
+  const auto first = places(ranked("job", 2, 4));
+  const CallAnswer again = call(ranked("job", 2, 4));
+  EXPECT_EQ(fits(again), first);
+  EXPECT_EQ(again.next, nullptr);
+  EXPECT_FALSE(again.planned_now);
+}
+
+TEST_F(GangCallTest, TheOrderOfNamesChangesNothing) {
+  const auto one = places(ranked("job", 1, 4));
+  view_ = make_view(view_->snapshot, std::make_shared<const Reservations>());
+  EXPECT_EQ(places(ranked("job", 1, 4), {"b3", "a2", "b0", "a3", "b2", "a0", "b1", "a1"}), one);
+}
+
+TEST_F(GangCallTest, EachRankHasItsOwnSlotInTheOrderOfTheTree) {
+  for (int rank = 3; rank >= 0; --rank)
+    EXPECT_EQ(places(ranked("job", rank, 4)).front(), "a" + std::to_string(rank));
+}
+
+TEST_F(GangCallTest, WithoutRanksSlotsGoInTheOrderOfArrival) {
+  EXPECT_EQ(places(member("job", 7, 4)).front(), "a0");
+  EXPECT_EQ(places(member("job", 3, 4)).front(), "a1");
+  EXPECT_EQ(places(member("job", 7, 4)).front(), "a0") << "the same pod again";
+}
+
+TEST_F(GangCallTest, SlotsOfOthersAreNotOffered) {
+  call(ranked("job", 0, 4));
+  call(ranked("job", 1, 4));
+  EXPECT_THAT(places(ranked("job", 3, 4)), ElementsAre("a3", "a2"));
+}
+
+TEST_F(GangCallTest, ARetryOfARankTakesThePlaceOfTheLastTry) {
+  EXPECT_EQ(places(ranked("job", 1, 4)).front(), "a1");
+  kube::Pod retry = ranked("job", 1, 4);
+  retry.metadata.name = "job-1-again";
+  retry.metadata.uid = "uid-again";
+  EXPECT_EQ(places(retry).front(), "a1");
+}
+
+TEST_F(GangCallTest, NoGangIsStartedThatCannotBeHeldWhole) {
+  for (const int rank : {0, 1, 2, 3, 4})
+    place(ranked("first", rank, 5));
+  const CallAnswer answer = call(ranked("second", 0, 4));
+  EXPECT_EQ(answer.gang.standing, GangStanding::kRefused);
+  EXPECT_THAT(fits(answer), IsEmpty());
+  EXPECT_EQ(answer.next, nullptr);
+  EXPECT_EQ(answer.gang.refusal.room, 3);
+  EXPECT_FALSE(answer.gang.refusal.note.empty());
+  EXPECT_THAT(reasons(answer), Each("GangDoesNotFit"));
+}
+
+TEST_F(GangCallTest, TwoGangsNeverHoldHalfEach) {
+  EXPECT_THAT(places(ranked("first", 0, 8)), SizeIs(8));
+  const CallAnswer answer = call(ranked("second", 0, 8));
+  EXPECT_THAT(fits(answer), IsEmpty());
+  EXPECT_THAT(reasons(answer), Each("ReservedForGang"));
+  // The first goes, the second can start.
+  cluster_.add(ranked("first", 0, 8));
+  see();
+  cluster_.remove("uid-first-0");
+  see();
+  EXPECT_THAT(places(ranked("second", 0, 8)), SizeIs(8));
+}
+
+TEST_F(GangCallTest, ASinglePodKeepsOffPlacesThatAreHeld) {
+  EXPECT_THAT(places(ranked("job", 0, 4)), ElementsAre("a0", "a1", "a2", "a3"));
+  const CallAnswer answer = call(pod("single", {{"nvidia.com/gpu", 8}}));
+  auto order = fits(answer);
+  std::sort(order.begin(), order.end());
+  EXPECT_THAT(order, ElementsAre("b0", "b1", "b2", "b3"));
+  EXPECT_THAT(reasons(answer), ElementsAre("ReservedForGang", "ReservedForGang", "ReservedForGang",
+                                           "ReservedForGang", "", "", "", ""));
+}
+
+TEST_F(GangCallTest, WhatThePlanLeavesOfANodeIsFree) {
+  // Three of four GPUs each on one node: two are left.
+  EXPECT_THAT(places(ranked("job", 0, 2, 3)), ElementsAre("a0"));
+  EXPECT_THAT(places(pod("small", {{"nvidia.com/gpu", 2}}), {"a0"}), ElementsAre("a0"));
+  EXPECT_THAT(places(pod("large", {{"nvidia.com/gpu", 3}}), {"a0"}), IsEmpty());
+}
+
+TEST_F(GangCallTest, AReplacedRankComesBackNearTheOthers) {
+  std::vector<std::string> stood;
+  for (const int rank : {0, 1, 2, 3})
+    stood.push_back(place(ranked("job", rank, 4)));
+  EXPECT_THAT(stood, ElementsAre("a0", "a1", "a2", "a3"));
+  EXPECT_TRUE(view_->reservations->empty()) << "a whole gang holds nothing";
+  cluster_.remove("uid-job-2");
+  cluster_.add(running_on("a2", pod("squatter", {{"nvidia.com/gpu", 8}})));
+  see();
+  kube::Pod replacement = ranked("job", 2, 4);
+  replacement.metadata.uid = "uid-replacement";
+  EXPECT_THAT(places(replacement).front(), StartsWith("b")) << "leaf-a is full now";
+  cluster_.remove("uid-squatter");
+  see();
+  view_ = make_view(view_->snapshot, std::make_shared<const Reservations>());
+  EXPECT_EQ(places(replacement).front(), "a2");
+}
+
+TEST_F(GangCallTest, ARankTooManyIsPlacedByItself) {
+  for (const int rank : {0, 1})
+    place(ranked("job", rank, 2));
+  const CallAnswer extra = call(ranked("job", 2, 2));
+  EXPECT_EQ(extra.gang.standing, GangStanding::kWhole);
+  EXPECT_EQ(fits(extra).front(), "a2");
+  EXPECT_TRUE(view_->reservations->empty());
+}
+
+TEST_F(GangCallTest, AfterARestartTheRestLandsWhereItWouldHave) {
+  for (const int rank : {0, 1})
+    place(ranked("job", rank, 4));
+  view_ = make_view(view_->snapshot, std::make_shared<const Reservations>());
+  EXPECT_EQ(place(ranked("job", 2, 4)), "a2");
+  EXPECT_EQ(place(ranked("job", 3, 4)), "a3");
+}
+
+TEST_F(GangCallTest, WherePlannedNodesAreNotOfferedTheUnboundRanksArePlannedAnew) {
+  EXPECT_EQ(place(ranked("job", 0, 2)), "a0");
+  EXPECT_EQ(view_->reservations->all().begin()->second->parts.front().slots[1].node, "a1");
+  const CallAnswer missed = call(ranked("job", 1, 2), {"a3", "b0", "b1"});
+  EXPECT_TRUE(missed.plan_missed);
+  EXPECT_TRUE(missed.planned_now);
+  EXPECT_THAT(fits(missed), ElementsAre("a3"));
+  EXPECT_EQ(missed.gang.reservation->plan_number, 2U);
+}
+
+TEST_F(GangCallTest, TheNominatedNodeAloneIsNoReasonToPlanAnew) {
+  call(ranked("job", 0, 4));
+  kube::Pod nominated = ranked("job", 1, 4);
+  nominated.status.nominated_node_name = "b2";
+  const CallAnswer off = call(nominated, {"b2"});
+  EXPECT_THAT(reasons(off), ElementsAre("PlannedElsewhere"));
+  EXPECT_FALSE(off.planned_now);
+  nominated.status.nominated_node_name = "a1";
+  EXPECT_THAT(places(nominated, {"a1"}), ElementsAre("a1"));
+}
+
+TEST_F(GangCallTest, TooFewNodesOfferedAreJoinedByOthersThatWeKnow) {
+  // kube-scheduler samples: two of the eight nodes were looked at.
+  const CallAnswer answer = call(ranked("job", 0, 4), {"a1", "a2"});
+  EXPECT_EQ(answer.gang.standing, GangStanding::kPlanned);
+  EXPECT_THAT(fits(answer), ::testing::UnorderedElementsAre("a1", "a2"));
+}
+
+TEST_F(GangCallTest, CallsOfANativeGroupNeverChangeThePlan) {
+  std::vector<kube::Pod> group;
+  for (const int number : {0, 1, 2, 3}) {
+    kube::Pod each = pod("g-" + std::to_string(number), {{"nvidia.com/gpu", 8}, {"rdma/ib", 1}});
+    each.spec.pod_group_name = "g";
+    cluster_.add(each);
+    group.push_back(each);
+  }
+  cluster_.add_facts("PodGroup/team-a/g", {{"team-a/PodGroup/g", {{"", 4, 4}}, "", false}});
+  see();
+  // One domain after the other is simulated; the plan is for leaf-a.
+  const CallAnswer other = call(group[0], {"b0", "b1", "b2", "b3"});
+  EXPECT_THAT(reasons(other), Each("PlannedElsewhere"));
+  const auto plan = view_->reservations->find("team-a/PodGroup/g")->parts.front().slots;
+  EXPECT_EQ(plan.front().node, "a0");
+  EXPECT_EQ(places(group[0], {"a0", "a1", "a2", "a3"}).front(), "a0");
+  EXPECT_EQ(places(group[1], {"a1", "a2", "a3"}).front(), "a1");
+  EXPECT_THAT(reasons(call(group[2], {"b0", "b1", "b2", "b3"})), Each("PlannedElsewhere"));
+  EXPECT_EQ(view_->reservations->find("team-a/PodGroup/g")->plan_number, 1U);
+}
+
+TEST_F(GangCallTest, WithoutASizePodsArePlacedOneByOne) {
+  kube::Pod unknown = ranked("job", 0, 4);
+  unknown.metadata.annotations.erase("rankward.io/gang-size");
+  const CallAnswer answer = call(unknown);
+  EXPECT_EQ(answer.gang.standing, GangStanding::kNotPlannable);
+  EXPECT_THAT(fits(answer), SizeIs(8));
+  EXPECT_EQ(answer.next, nullptr);
+}
+
+TEST_F(GangCallTest, TheOwnersWordIsASize) {
+  kube::Pod unknown = ranked("job", 0, 4);
+  unknown.metadata.annotations.erase("rankward.io/gang-size");
+  cluster_.add_facts("Job/x", {{"team-a/Gang/job", {{"", 4, 0}}, "", false}});
+  see();
+  EXPECT_THAT(places(unknown), ElementsAre("a0", "a1", "a2", "a3"));
+}
+
+TEST_F(GangCallTest, ElasticGangsAreNotPlanned) {
+  cluster_.add_facts("PyTorchJob/x", {{"team-a/Gang/job", {{"", 4, 2}}, "", true}});
+  see();
+  EXPECT_EQ(call(ranked("job", 0, 4)).gang.standing, GangStanding::kNotPlannable);
+}
+
+TEST_F(GangCallTest, ForeignGatesAndPinsAreLeftToTheirOwners) {
+  kube::Pod gated = ranked("job", 1, 4);
+  gated.spec.scheduling_gates = {"kueue.x-k8s.io/topology"};
+  cluster_.add(gated);
+  see();
+  EXPECT_EQ(call(ranked("job", 0, 4)).gang.standing, GangStanding::kGatedByOthers);
+  EXPECT_EQ(plan_gang(*view_, "team-a/Gang/job", now_, false, {}).standing,
+            GangStanding::kGatedByOthers);
+  cluster_.remove("uid-job-1");
+  see();
+  kube::Pod pinned = ranked("job", 0, 4);
+  pinned.spec.node_selector["kubernetes.io/hostname"] = "b1";
+  const CallAnswer answer = call(pinned, {"b1"});
+  EXPECT_EQ(answer.gang.standing, GangStanding::kPinned);
+  EXPECT_THAT(fits(answer), ElementsAre("b1"));
+  EXPECT_TRUE(view_->reservations->empty());
+}
+
+TEST_F(GangCallTest, NominationsInTheWatchAreThePlan) {
+  for (const int rank : {0, 1}) {
+    kube::Pod nominated = ranked("job", rank, 2);
+    nominated.status.nominated_node_name = rank == 0 ? "b3" : "b1";
+    cluster_.add(nominated);
+  }
+  see();
+  const GangOutcome outcome = plan_gang(*view_, "team-a/Gang/job", now_, true, {});
+  ASSERT_EQ(outcome.standing, GangStanding::kPlanned);
+  EXPECT_EQ(outcome.reservation->parts.front().slots[0].node, "b3");
+  EXPECT_EQ(outcome.reservation->parts.front().slots[1].node, "b1");
+  EXPECT_EQ(places(ranked("job", 1, 2)).front(), "b1");
+}
+
+TEST_F(GangCallTest, FromTheWatchAGangIsPlannedOnceItIsComplete) {
+  cluster_.add(ranked("job", 0, 2));
+  see();
+  EXPECT_EQ(plan_gang(*view_, "team-a/Gang/job", now_, true, {}).standing,
+            GangStanding::kIncomplete);
+  cluster_.add(ranked("job", 1, 2));
+  see();
+  const GangOutcome outcome = plan_gang(*view_, "team-a/Gang/job", now_, true, {});
+  ASSERT_EQ(outcome.standing, GangStanding::kPlanned);
+  EXPECT_EQ(outcome.reservation->parts.front().slots.size(), 2U);
+}
+
+TEST_F(GangCallTest, APlannedNodeThatIsGoneIsReplacedFromTheWatch) {
+  for (const int rank : {0, 1})
+    cluster_.add(ranked("job", rank, 2));
+  see();
+  call(ranked("job", 0, 2));
+  cluster_.remove_node("a1");
+  see();
+  const GangOutcome outcome = plan_gang(*view_, "team-a/Gang/job", now_, true, {});
+  ASSERT_EQ(outcome.standing, GangStanding::kPlanned);
+  EXPECT_EQ(outcome.reservation->plan_number, 2U);
+  EXPECT_EQ(outcome.reservation->parts.front().slots[0].node, "a0") << "told already, so kept";
+  EXPECT_NE(outcome.reservation->parts.front().slots[1].node, "a1");
+}
+
+TEST_F(GangCallTest, LeadersWithoutGpusAreNoRanks) {
+  kube::Pod leader = member("job", 9, 5);
+  leader.spec.containers.front().resources = {};
+  cluster_.add(leader);
+  see();
+  const CallAnswer answer = call(ranked("job", 0, 5));
+  EXPECT_EQ(answer.gang.reservation->parts.front().slots.size(), 4U);
+  EXPECT_THAT(fits(answer), ElementsAre("a0", "a1", "a2", "a3"));
+}
+
+TEST_F(GangCallTest, RolesAreSubGangsAndStandOrFallTogether) {
+  const auto of_role = [](std::string role, int number, std::int64_t gpus) {
+    kube::Pod made = pod("rl-" + role + std::to_string(number), {{"nvidia.com/gpu", gpus}});
+    made.metadata.labels = {{"training.kubeflow.org/job-name", "rl"},
+                            {"training.kubeflow.org/replica-type", role},
+                            {"training.kubeflow.org/replica-index", std::to_string(number)}};
+    return made;
+  };
+  std::vector<kube::Pod> pods{of_role("master", 0, 4), of_role("worker", 0, 8),
+                              of_role("worker", 1, 8), of_role("worker", 2, 8)};
+  for (const kube::Pod& each : pods)
+    cluster_.add(each);
+  cluster_.add_facts("PyTorchJob/rl",
+                     {{"team-a/TrainingJob/rl", {{"master", 1, 0}, {"worker", 3, 0}}, "", false}});
+  see();
+  const CallAnswer answer = call(pods[0]);
+  ASSERT_EQ(answer.gang.standing, GangStanding::kPlanned);
+  const auto& parts = answer.gang.reservation->parts;
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].role, "worker") << "largest first";
+  EXPECT_EQ(parts[0].slots.size(), 3U);
+  EXPECT_EQ(parts[1].slots.size(), 1U);
+  for (const Slot& slot : parts[0].slots)
+    EXPECT_NE(slot.node, parts[1].slots.front().node);
+  // With room for the workers alone none of them starts.
+  view_ = make_view(view_->snapshot, std::make_shared<const Reservations>());
+  for (const char* name : {"a3", "b0", "b1", "b2", "b3"})
+    cluster_.add(running_on(name, pod(std::string("full-") + name, {{"nvidia.com/gpu", 8}})));
+  see();
+  EXPECT_THAT(reasons(call(pods[1])), ::testing::Contains("GangDoesNotFit"));
+  EXPECT_TRUE(view_->reservations->empty());
+}
+
+TEST_F(GangCallTest, CallsSlideTheLimit) {
+  call(ranked("job", 0, 4));
+  cluster_.add(ranked("job", 0, 4));
+  for (std::int64_t at = 50'000; at <= 500'000; at += 50'000) {
+    see(at);
+    ASSERT_FALSE(view_->reservations->empty()) << at;
+    call(ranked("job", 0, 4));
+  }
+  see(601'000);
+  EXPECT_TRUE(view_->reservations->empty()) << "ten minutes in all";
+}
+
+}  // namespace
+}  // namespace rankward::placement
