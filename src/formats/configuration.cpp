@@ -2,7 +2,10 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "admission_section.hpp"
@@ -42,6 +45,49 @@ void read_bytes(YamlSection& section, std::string_view key, std::int64_t& out) {
     return;
   }
   out = quantity->value();
+}
+
+// Numbers with units, as Go and Kubernetes write durations: 60s, 1m30s, 500ms. Nothing where it is
+// none, or longer than an hour.
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
+  constexpr std::int64_t kMost = 3'600'000;
+  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
+      {"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}};
+  std::int64_t sum = 0;
+  if (text.empty()) return std::nullopt;
+  while (!text.empty()) {
+    std::uint32_t number = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failure != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const auto* unit = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                    [&](const auto& each) { return text.starts_with(each.first); });
+    if (unit == std::end(kUnits) || number > kMost) return std::nullopt;
+    text.remove_prefix(unit->first.size());
+    sum += number * unit->second;
+    if (sum > kMost) return std::nullopt;
+  }
+  return std::chrono::milliseconds(sum);
+}
+
+void read_duration(YamlSection& section, std::string_view key, std::chrono::milliseconds& out) {
+  if (!section.at(key).IsDefined()) return;
+  std::string text;
+  section.read(key, text);
+  if (section.reader().failed()) return;
+  const auto duration = parse_duration(text);
+  if (!duration) {
+    section.reader().fail(
+        section.at(key), section.path_of(key),
+        "must be a duration of at most one hour such as 60s or 1m30s, not \"" + text + "\"");
+    return;
+  }
+  out = *duration;
+}
+
+std::string print_duration(std::chrono::milliseconds duration) {
+  const auto count = duration.count();
+  return count % 1000 == 0 ? std::to_string(count / 1000) + "s" : std::to_string(count) + "ms";
 }
 
 void read_doors(YamlSection& root, Configuration& configuration) {
@@ -162,6 +208,8 @@ void read_root(YamlSection& root, Configuration& configuration) {
   read_bytes(root, "maxBodyBytes", body);
   configuration.max_body_bytes = static_cast<std::size_t>(body);
   root.read("alwaysListReasons", configuration.always_list_reasons);
+  root.read("nominate", configuration.nominate);
+  read_duration(root, "gateMaxHold", configuration.gate_max_hold);
   root.section("admission", admission_keys(),
                [&](YamlSection& section) { read_admission(section, configuration.admission); });
   root.section("log", {"verbosity", "format"},
@@ -203,11 +251,28 @@ Result<Configuration> read_configuration(std::string_view text, std::string_view
   Configuration configuration;
   try {
     const YAML::Node node = YAML::Load(std::string(text));
-    YamlSection root(
-        reader, node, "",
-        {"apiVersion", "kind", "doors", "tls", "ports", "clientNames", "managedResources",
-         "schedulerNames", "kubeconfig", "inventory", "fabricLabels", "unknownTopology", "phi",
-         "messageSize", "maxCandidates", "maxBodyBytes", "alwaysListReasons", "admission", "log"});
+    YamlSection root(reader, node, "",
+                     {"apiVersion",
+                      "kind",
+                      "doors",
+                      "tls",
+                      "ports",
+                      "clientNames",
+                      "managedResources",
+                      "schedulerNames",
+                      "kubeconfig",
+                      "inventory",
+                      "fabricLabels",
+                      "unknownTopology",
+                      "phi",
+                      "messageSize",
+                      "maxCandidates",
+                      "maxBodyBytes",
+                      "alwaysListReasons",
+                      "nominate",
+                      "gateMaxHold",
+                      "admission",
+                      "log"});
     if (!reader.failed()) read_root(root, configuration);
   } catch (const YAML::Exception& exception) {
     return Error::invalid("is not YAML: " + exception.msg)
@@ -270,6 +335,8 @@ std::string print_configuration(const Configuration& configuration) {
   emit(out, "maxCandidates", configuration.placement.max_candidates);
   emit(out, "maxBodyBytes", configuration.max_body_bytes);
   emit(out, "alwaysListReasons", configuration.always_list_reasons);
+  emit(out, "nominate", configuration.nominate);
+  emit_text(out, "gateMaxHold", print_duration(configuration.gate_max_hold));
   print_admission(out, configuration.admission);
   constexpr std::string_view kFormats[] = {"auto", "json", "text"};
   out << YAML::Key << "log" << YAML::Value << YAML::BeginMap;

@@ -2,6 +2,7 @@
 // docs/configuration.md lists every key with its default and why.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -61,6 +62,10 @@ struct Configuration {
   placement::RequestOptions request;
   std::size_t max_body_bytes = std::size_t{256} << 20;  // of the extender's verbs
   bool always_list_reasons = false;  // for who chains another extender behind this one
+  // Whether the ranks of planned gangs are nominated (status.nominatedNodeName).
+  bool nominate = true;
+  // How long all ranks of a gated gang may exist without a plan before their gates are lifted.
+  std::chrono::milliseconds gate_max_hold{60'000};
   admission::PolicyOptions admission;
   int log_verbosity = 0;
   LogFormatChoice log_format = LogFormatChoice::kAuto;
