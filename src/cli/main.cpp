@@ -12,6 +12,7 @@
 #include "rankward/commands/demo.hpp"
 #include "rankward/commands/plan.hpp"
 #include "rankward/commands/serve.hpp"
+#include "rankward/commands/simulate.hpp"
 #include "rankward/server/application.hpp"
 
 namespace {
@@ -86,6 +87,44 @@ CLI::App& add_plan(CLI::App& app, rankward::commands::PlanOptions& options) {
   return plan;
 }
 
+CLI::App& add_simulate(CLI::App& app, rankward::commands::SimulateOptions& options) {
+  using rankward::commands::ReportForm;
+  static const std::map<std::string, ReportForm> kForms = {
+      {"table", ReportForm::kTable}, {"json", ReportForm::kJson}, {"csv", ReportForm::kCsv}};
+  CLI::App& simulate = *app.add_subcommand(
+      "simulate",
+      "Compare ways of placing gangs on a simulated cluster; exit 1: some job never started");
+  simulate
+      .add_option("--nodes", options.nodes,
+                  "fabric-850, nvl72, openb, or a file: Nodes, openb node list, SimulatedCluster")
+      ->capture_default_str();
+  simulate
+      .add_option(
+          "--jobs", options.jobs,
+          "gangs, gangs-hostnetwork, or a file: openb pod list, SimulatedJobs, CSV of gangs")
+      ->capture_default_str();
+  simulate
+      .add_option("--policy", options.policies,
+                  "Ways of placing, repeated or with commas; all: every one")
+      ->delimiter(',')
+      ->capture_default_str();
+  simulate.add_option("--seed", options.seed, "Of hosts, work and ties")->capture_default_str();
+  simulate.add_option("--gangs", options.gangs, "Gangs of built-in work")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  simulate.add_option("--singles", options.singles, "Single pods of built-in work")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  simulate.add_option("--load", options.load, "GPUs that built-in work asks for, over all GPUs")
+      ->check(CLI::Range(0.01, 10.0))
+      ->capture_default_str();
+  simulate.add_flag("--no-backfill", options.no_backfill, "Nobody overtakes a job that waits");
+  simulate.add_option("-o,--output", options.output, "table, json or csv")
+      ->transform(CLI::CheckedTransformer(kForms));
+  simulate.add_option("--plot", options.plot, "Write an SVG of the comparison to this file");
+  return simulate;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -100,12 +139,14 @@ int main(int argc, char** argv) {
   rankward::commands::CheckOptions check_options;
   rankward::commands::PlanOptions plan_options;
   rankward::commands::DemoOptions demo_options;
+  rankward::commands::SimulateOptions simulate_options;
   std::string shell;
   const CLI::App& serve = add_serve(app, serve_options);
   const CLI::App& check = add_check(app, check_options);
   const CLI::App& plan = add_plan(app, plan_options);
   CLI::App& demo = *app.add_subcommand("demo", "Place a job and deny a pod on an embedded cluster");
   demo.add_flag("--log", demo_options.show_log, "Show the server's own log on stderr");
+  const CLI::App& simulate = add_simulate(app, simulate_options);
   CLI::App& completion =
       *app.add_subcommand("completion", "Print completion for bash, zsh or fish");
   completion.add_option("SHELL", shell, "bash, zsh or fish")
@@ -120,6 +161,10 @@ int main(int argc, char** argv) {
   if (check.parsed()) return rankward::commands::check(check_options, console);
   if (plan.parsed()) return rankward::commands::plan(plan_options, console);
   if (demo.parsed()) return rankward::commands::demo(demo_options, console);
+  if (simulate.parsed()) {
+    simulate_options.show_progress = isatty(STDERR_FILENO) != 0;
+    return rankward::commands::simulate(simulate_options, console);
+  }
   if (completion.parsed()) {
     std::cout << rankward::cli::completion_script(app, shell);
     return 0;
