@@ -13,6 +13,7 @@
 #include "rankward/commands/plan.hpp"
 #include "rankward/commands/serve.hpp"
 #include "rankward/commands/simulate.hpp"
+#include "rankward/commands/topo.hpp"
 #include "rankward/server/application.hpp"
 
 namespace {
@@ -125,6 +126,26 @@ CLI::App& add_simulate(CLI::App& app, rankward::commands::SimulateOptions& optio
   return simulate;
 }
 
+CLI::App& add_topo(CLI::App& app, rankward::commands::TopoOptions& options) {
+  CLI::App& topo = *app.add_subcommand(
+      "topo", "Show a machine's GPUs, NICs and what its links carry; exit 3: unreadable");
+  topo.add_option("FILE", options.file,
+                  "Output of nvidia-smi topo -m, Nodes, or a topology annotation; - for standard "
+                  "input")
+      ->required();
+  topo.add_flag("--annotation", options.annotation,
+                "Print the annotation rankward.io/topology that says the same");
+  topo.add_option(
+          "-o,--output",
+          [&options](const CLI::results_t& values) {
+            options.json = values.front() == "json";
+            return values.front() == "json" || values.front() == "table";
+          },
+          "table or json")
+      ->type_name("TEXT:{table,json}");
+  return topo;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -138,12 +159,14 @@ int main(int argc, char** argv) {
   rankward::commands::ServeOptions serve_options;
   rankward::commands::CheckOptions check_options;
   rankward::commands::PlanOptions plan_options;
+  rankward::commands::TopoOptions topo_options;
   rankward::commands::DemoOptions demo_options;
   rankward::commands::SimulateOptions simulate_options;
   std::string shell;
   const CLI::App& serve = add_serve(app, serve_options);
   const CLI::App& check = add_check(app, check_options);
   const CLI::App& plan = add_plan(app, plan_options);
+  const CLI::App& topo = add_topo(app, topo_options);
   CLI::App& demo = *app.add_subcommand("demo", "Place a job and deny a pod on an embedded cluster");
   demo.add_flag("--log", demo_options.show_log, "Show the server's own log on stderr");
   const CLI::App& simulate = add_simulate(app, simulate_options);
@@ -160,6 +183,7 @@ int main(int argc, char** argv) {
   if (serve.parsed()) return rankward::commands::serve(serve_options, console);
   if (check.parsed()) return rankward::commands::check(check_options, console);
   if (plan.parsed()) return rankward::commands::plan(plan_options, console);
+  if (topo.parsed()) return rankward::commands::topo(topo_options, console);
   if (demo.parsed()) return rankward::commands::demo(demo_options, console);
   if (simulate.parsed()) {
     simulate_options.show_progress = isatty(STDERR_FILENO) != 0;
