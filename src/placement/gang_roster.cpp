@@ -1,29 +1,12 @@
 #include "gang_roster.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 
 namespace rankward::placement {
 
 namespace {
-
-// What neither the planner nor the scheduler's filters read, and what makes most of a spec's bytes.
-void drop_unread(std::vector<kube::Container>& containers) {
-  for (kube::Container& container : containers) {
-    container.env = {};
-    container.env_from = {};
-    container.volume_mounts = {};
-    container.volume_devices = {};
-    container.capabilities_added = {};
-  }
-}
-
-std::shared_ptr<const kube::PodSpec> without_unread(kube::PodSpec spec) {
-  drop_unread(spec.containers);
-  drop_unread(spec.init_containers);
-  spec.ephemeral_containers = {};
-  return std::make_shared<const kube::PodSpec>(std::move(spec));
-}
 
 // Unknown ranks behind the known ones.
 bool before(const PendingMember& a, const PendingMember& b) {
@@ -51,22 +34,6 @@ std::shared_ptr<const GangState> state_of(const std::string& key, const GangRost
 
 }  // namespace
 
-std::optional<PendingMember> pending_member(const kube::Pod& pod, const RequestOptions& options) {
-  auto request = make_request(pod, options);
-  if (!request || !request->gang) return std::nullopt;
-  PendingMember member;
-  member.pod = request->pod;
-  member.uid = pod.metadata.uid.empty() ? member.pod : pod.metadata.uid;
-  member.request = std::make_shared<const Request>(std::move(*request));
-  member.spec = without_unread(pod.spec);
-  member.nominated_node = pod.status.nominated_node_name;
-  for (const std::string& gate : pod.spec.scheduling_gates) {
-    (gate == kGangGate ? member.gated : member.gated_by_others) = true;
-  }
-  member.deleting = pod.metadata.deleting;
-  return member;
-}
-
 GangRoster::Gang& GangRoster::touched(const std::string& gang_key) {
   changed_.insert(gang_key);
   return gangs_[gang_key];
@@ -88,10 +55,13 @@ void GangRoster::unbind(const std::string& gang_key, const std::string& node) {
   drop_if_empty(gang_key);
 }
 
-void GangRoster::put_pending(PendingMember member) {
-  Gang& gang = touched(member.request->gang->key);
+const std::string& GangRoster::put_pending(PendingMember member) {
+  const std::string& key = member.request->gang->key;
+  Gang& gang = touched(key);
   gang.state_changed = true;
+  const auto place = gangs_.find(key);
   gang.pending.insert_or_assign(member.uid, std::move(member));
+  return place->first;
 }
 
 void GangRoster::remove_pending(const std::string& gang_key, const std::string& uid) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,13 +12,8 @@
 #include <vector>
 
 #include "rankward/placement/gang.hpp"
-#include "rankward/placement/request.hpp"
 
 namespace rankward::placement {
-
-// Nothing where the pod belongs to no gang, or says something that cannot be read.
-[[nodiscard]] std::optional<PendingMember> pending_member(const kube::Pod& pod,
-                                                          const RequestOptions& options);
 
 class GangRoster {
  public:
@@ -37,7 +31,8 @@ class GangRoster {
 
   void bind(const std::string& gang_key, const std::string& node);
   void unbind(const std::string& gang_key, const std::string& node);
-  void put_pending(PendingMember member);
+  // Returns the gang's key, which lives as long as the gang has a member.
+  const std::string& put_pending(PendingMember member);
   void remove_pending(const std::string& gang_key, const std::string& uid);
   // All members, bound and pending; facts stay.
   void clear_members();

@@ -2,97 +2,42 @@
 #include <map>
 #include <utility>
 
-#include "annotations.hpp"
 #include "gang_roster.hpp"
 #include "machine_key.hpp"
-#include "rankward/kube/scheduling.hpp"
 #include "rankward/placement/snapshot.hpp"
 
 namespace rankward::placement {
-
-namespace {
-
-// More than any node has; what is longer is no such annotation.
-constexpr std::int32_t kMaxGpuIndex = 1023;
-constexpr std::size_t kMaxAssignedText = 1024;
-
-// "0,1,5". Nothing usable in it: empty, which is "not known".
-std::vector<std::uint32_t> assigned_gpus(const kube::StringMap& annotations) {
-  const std::string* text = kube::find(annotations, kAssignedGpusKey);
-  if (text == nullptr || text->size() > kMaxAssignedText) return {};
-  std::vector<std::uint32_t> indexes;
-  std::string_view rest = *text;
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    const auto index = small_number(rest.substr(0, comma), kMaxGpuIndex);
-    if (!index) return {};
-    indexes.push_back(static_cast<std::uint32_t>(*index));
-    if (comma == std::string_view::npos) return indexes;
-    rest.remove_prefix(comma + 1);
-  }
-}
-
-std::int64_t gpus_of(const kube::ResourceList& resources) {
-  std::int64_t sum = 0;
-  for (const auto& [name, amount] : resources) {
-    switch (kube::device_kind(name)) {
-      case kube::DeviceKind::kWholeGpu:
-      case kube::DeviceKind::kMigSlice:
-      case kube::DeviceKind::kSharedSlice:
-        if (__builtin_add_overflow(sum, amount.value(), &sum)) return INT64_MAX;
-        break;
-      case kube::DeviceKind::kNone:
-      case kube::DeviceKind::kFraction:
-      case kube::DeviceKind::kDraClass:
-        break;
-    }
-  }
-  return sum;
-}
-
-Holder holder_of(const kube::Pod& pod, std::string key) {
-  Holder holder;
-  holder.uid = std::move(key);
-  holder.pod = pod.metadata.full_name();
-  holder.resources = kube::effective_requests(pod.spec);
-  holder.resources.insert_or_assign("pods", kube::Quantity(1));
-  holder.gpus = gpus_of(holder.resources);
-  // A bound pod whose annotations are not in our form still holds its devices: it has only not said
-  // anything that we can read.
-  if (auto memory = read_bytes(pod.metadata.annotations, kGpuMemoryKey)) {
-    holder.declared_memory = *memory;
-  }
-  if (holder.gpus > 0) holder.gpu_indexes = assigned_gpus(pod.metadata.annotations);
-  if (auto gang = gang_of(pod); gang && *gang && !pod.metadata.deleting) {
-    holder.gang_key = std::move((*gang)->key);
-    holder.rank = (*gang)->rank;
-    holder.role = std::move((*gang)->role);
-  }
-  return holder;
-}
-
-}  // namespace
 
 struct SnapshotBuilder::State {
   struct Entry {
     std::shared_ptr<const kube::Node> node;  // null: only its pods have been seen
     std::shared_ptr<const topology::NodeTopology> topology;
     std::shared_ptr<const topology::NodeTopology> machine;
-    std::map<std::string, Holder, std::less<>> holders;  // by UID
-    std::uint32_t index = 0;                             // in the last Snapshot, if it was there
+    // As in the last Snapshot. Its holders are the entry's, so that they are there once, unless
+    // there is a draft.
+    std::shared_ptr<const NodeState> state;
+    std::optional<std::vector<Holder>> draft;  // holders by UID
+    std::uint32_t index = 0;                   // in the last Snapshot, if it was there
     bool changed = false;
+
+    [[nodiscard]] bool has_holders() const {
+      return draft ? !draft->empty() : state && !state->holders.empty();
+    }
+    std::vector<Holder>& holders() {
+      if (!draft) draft = state ? state->holders : std::vector<Holder>();
+      return *draft;
+    }
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
-
-  // Where a pod is kept: on its node, else with its gang.
+  // Where a pod is kept: on its node, else with its gang. The strings are the keys there.
   struct Place {
-    std::string node;
-    std::string gang_key;
+    const std::string* node = nullptr;
+    const std::string* gang_key = nullptr;
   };
 
   RequestOptions options;
-  Entries entries;                                   // by node name
-  std::map<std::string, Place, std::less<>> places;  // by UID
+  Entries entries;                  // by node name
+  Snapshot::NameMap<Place> places;  // by UID
   GangRoster gangs;
   std::vector<std::string> changed;  // names of entries with `changed` set
   bool nodes_changed = true;         // a node has come or gone, so indexes move
@@ -105,31 +50,56 @@ struct SnapshotBuilder::State {
     changed.push_back(name);
   }
 
+  static std::vector<Holder>::iterator place_of(std::vector<Holder>& holders,
+                                                std::string_view uid) {
+    return std::lower_bound(
+        holders.begin(), holders.end(), uid,
+        [](const Holder& holder, std::string_view wanted) { return holder.uid < wanted; });
+  }
+
   void drop_pod(std::string_view uid) {
     const auto found = places.find(uid);
     if (found == places.end()) return;
-    const Place& place = found->second;
-    if (place.node.empty()) {
-      gangs.remove_pending(place.gang_key, found->first);
+    const Place place = found->second;
+    if (place.node == nullptr) {
+      gangs.remove_pending(std::string(*place.gang_key), found->first);
     } else {
-      const auto entry = entries.find(place.node);
-      const auto holder = entry->second.holders.find(uid);
-      if (!holder->second.gang_key.empty()) gangs.unbind(holder->second.gang_key, place.node);
-      entry->second.holders.erase(holder);
+      const auto entry = entries.find(*place.node);
+      std::vector<Holder>& holders = entry->second.holders();
+      const auto holder = place_of(holders, uid);
+      if (!holder->gang_key.empty()) gangs.unbind(holder->gang_key, *place.node);
+      holders.erase(holder);
       mark(entry->first, entry->second);
     }
     places.erase(found);
   }
 
-  static std::shared_ptr<const NodeState> state_of(const Entry& entry) {
+  void forget_node(Entry& entry);
+
+  void put_holder(const std::string& node, Holder holder) {
+    const auto entry = entries.try_emplace(node).first;
+    if (!holder.gang_key.empty()) gangs.bind(holder.gang_key, node);
+    places[holder.uid].node = &entry->first;
+    std::vector<Holder>& holders = entry->second.holders();
+    holders.insert(place_of(holders, holder.uid), std::move(holder));
+    mark(entry->first, entry->second);
+  }
+
+  // What an entry with a node is in the next Snapshot.
+  static std::shared_ptr<const NodeState> built(Entry& entry) {
+    if (!entry.changed && entry.state) return entry.state;
     auto state = std::make_shared<NodeState>();
     state->node = entry.node;
     state->topology = entry.topology;
     state->machine = entry.machine;
-    state->holders.reserve(entry.holders.size());
-    for (const auto& [uid, holder] : entry.holders)
-      state->holders.push_back(holder);
+    if (entry.draft) {
+      state->holders = *std::exchange(entry.draft, std::nullopt);
+      state->holders.shrink_to_fit();
+    } else if (entry.state) {
+      state->holders = entry.state->holders;
+    }
     state->recount();
+    entry.state = state;
     return state;
   }
 
@@ -141,11 +111,10 @@ struct SnapshotBuilder::State {
       Entry& entry = it->second;
       if (!entry.node) {
         // Kept only as long as pods are said to be there.
-        it = entry.holders.empty() ? entries.erase(it) : std::next(it);
+        it = entry.has_holders() ? std::next(it) : entries.erase(it);
         continue;
       }
-      const bool keeps = !entry.changed && entry.index < last->nodes_.size();
-      next.nodes_.push_back(keeps ? last->nodes_[entry.index] : state_of(entry));
+      next.nodes_.push_back(built(entry));
       entry.index = static_cast<std::uint32_t>(next.nodes_.size() - 1);
       names->emplace(it->first, entry.index);
       ++it;
@@ -177,7 +146,7 @@ struct SnapshotBuilder::State {
     for (const std::string& name : changed) {
       const auto entry = entries.find(name);
       if (entry != entries.end() && entry->second.node) {
-        next.nodes_[entry->second.index] = state_of(entry->second);
+        next.nodes_[entry->second.index] = built(entry->second);
       }
     }
     std::array<std::shared_ptr<Snapshot::Gangs>, Snapshot::kGangParts> copies;
@@ -218,32 +187,33 @@ void SnapshotBuilder::put_node(kube::Node node, topology::NodeTopology topology)
   state_->mark(name, entry);
 }
 
+void SnapshotBuilder::State::forget_node(Entry& entry) {
+  entry.node.reset();
+  entry.topology.reset();
+  entry.machine.reset();
+  // Its pods may still be there.
+  if (entry.has_holders()) (void)entry.holders();
+  entry.state.reset();
+  nodes_changed = true;
+}
+
 void SnapshotBuilder::remove_node(std::string_view name) {
   const auto entry = state_->entries.find(name);
   if (entry == state_->entries.end() || !entry->second.node) return;
-  entry->second.node.reset();
-  entry->second.topology.reset();
-  entry->second.machine.reset();
-  state_->nodes_changed = true;
+  state_->forget_node(entry->second);
 }
 
 void SnapshotBuilder::put_pod(const kube::Pod& pod) {
-  const std::string key = pod.metadata.uid.empty() ? pod.metadata.full_name() : pod.metadata.uid;
-  state_->drop_pod(key);
-  if (pod.is_terminal()) return;
-  if (pod.spec.node_name.empty()) {
-    auto member = pending_member(pod, state_->options);
-    if (!member) return;
-    state_->places[key].gang_key = member->request->gang->key;
-    state_->gangs.put_pending(std::move(*member));
-    return;
+  put_pod(digest_of(pod, state_->options));
+}
+
+void SnapshotBuilder::put_pod(PodDigest digest) {
+  state_->drop_pod(digest.key);
+  if (digest.holder) {
+    state_->put_holder(digest.node, std::move(*digest.holder));
+  } else if (digest.pending) {
+    state_->places[digest.key].gang_key = &state_->gangs.put_pending(std::move(*digest.pending));
   }
-  State::Entry& entry = state_->entries[pod.spec.node_name];
-  Holder& holder = entry.holders[key];
-  holder = holder_of(pod, key);
-  state_->places[key].node = pod.spec.node_name;
-  if (!holder.gang_key.empty()) state_->gangs.bind(holder.gang_key, pod.spec.node_name);
-  state_->mark(pod.spec.node_name, entry);
 }
 
 void SnapshotBuilder::remove_pod(std::string_view uid) {
@@ -251,18 +221,15 @@ void SnapshotBuilder::remove_pod(std::string_view uid) {
 }
 
 void SnapshotBuilder::clear_nodes() {
-  for (auto& [name, entry] : state_->entries) {
-    entry.node.reset();
-    entry.topology.reset();
-    entry.machine.reset();
-  }
+  for (auto& [name, entry] : state_->entries)
+    state_->forget_node(entry);
   state_->nodes_changed = true;
 }
 
 void SnapshotBuilder::clear_pods() {
   for (auto& [name, entry] : state_->entries) {
-    if (entry.holders.empty()) continue;
-    entry.holders.clear();
+    if (!entry.has_holders()) continue;
+    entry.draft.emplace();
     state_->mark(name, entry);
   }
   state_->gangs.clear_members();
@@ -279,6 +246,10 @@ void SnapshotBuilder::remove_gang_facts(std::string_view owner_key) {
 
 void SnapshotBuilder::clear_gang_facts(std::string_view owner_prefix) {
   state_->gangs.clear_facts(owner_prefix);
+}
+
+bool SnapshotBuilder::changed() const {
+  return state_->nodes_changed || !state_->changed.empty() || !state_->gangs.changed().empty();
 }
 
 std::shared_ptr<const Snapshot> SnapshotBuilder::build() {

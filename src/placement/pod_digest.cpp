@@ -1,0 +1,121 @@
+// A pod as the builder keeps it: what it holds, or that it waits with its gang.
+#include <algorithm>
+#include <utility>
+
+#include "annotations.hpp"
+#include "rankward/kube/scheduling.hpp"
+#include "rankward/placement/snapshot.hpp"
+
+namespace rankward::placement {
+
+namespace {
+
+// More than any node has; what is longer is no such annotation.
+constexpr std::int32_t kMaxGpuIndex = 1023;
+constexpr std::size_t kMaxAssignedText = 1024;
+
+// "0,1,5". Nothing usable in it: empty, which is "not known".
+std::vector<std::uint32_t> assigned_gpus(const kube::StringMap& annotations) {
+  const std::string* text = kube::find(annotations, kAssignedGpusKey);
+  if (text == nullptr || text->size() > kMaxAssignedText) return {};
+  std::vector<std::uint32_t> indexes;
+  std::string_view rest = *text;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const auto index = small_number(rest.substr(0, comma), kMaxGpuIndex);
+    if (!index) return {};
+    indexes.push_back(static_cast<std::uint32_t>(*index));
+    if (comma == std::string_view::npos) return indexes;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+std::int64_t gpus_of(const kube::ResourceList& resources) {
+  std::int64_t sum = 0;
+  for (const auto& [name, amount] : resources) {
+    switch (kube::device_kind(name)) {
+      case kube::DeviceKind::kWholeGpu:
+      case kube::DeviceKind::kMigSlice:
+      case kube::DeviceKind::kSharedSlice:
+        if (__builtin_add_overflow(sum, amount.value(), &sum)) return INT64_MAX;
+        break;
+      case kube::DeviceKind::kNone:
+      case kube::DeviceKind::kFraction:
+      case kube::DeviceKind::kDraClass:
+        break;
+    }
+  }
+  return sum;
+}
+
+Holder holder_of(const kube::Pod& pod, std::string key) {
+  Holder holder;
+  holder.uid = std::move(key);
+  holder.pod = pod.metadata.full_name();
+  holder.resources = kube::effective_requests(pod.spec);
+  holder.resources.insert_or_assign("pods", kube::Quantity(1));
+  holder.gpus = gpus_of(holder.resources);
+  // A bound pod whose annotations are not in our form still holds its devices: it has only not said
+  // anything that we can read.
+  if (auto memory = read_bytes(pod.metadata.annotations, kGpuMemoryKey)) {
+    holder.declared_memory = *memory;
+  }
+  if (holder.gpus > 0) holder.gpu_indexes = assigned_gpus(pod.metadata.annotations);
+  if (auto gang = gang_of(pod); gang && *gang && !pod.metadata.deleting) {
+    holder.gang_key = std::move((*gang)->key);
+    holder.rank = (*gang)->rank;
+    holder.role = std::move((*gang)->role);
+  }
+  return holder;
+}
+
+// What neither the planner nor the scheduler's filters read, and what makes most of a spec's bytes.
+void drop_unread(std::vector<kube::Container>& containers) {
+  for (kube::Container& container : containers) {
+    container.env = {};
+    container.env_from = {};
+    container.volume_mounts = {};
+    container.volume_devices = {};
+    container.capabilities_added = {};
+  }
+}
+
+std::shared_ptr<const kube::PodSpec> without_unread(kube::PodSpec spec) {
+  drop_unread(spec.containers);
+  drop_unread(spec.init_containers);
+  spec.ephemeral_containers = {};
+  return std::make_shared<const kube::PodSpec>(std::move(spec));
+}
+
+std::optional<PendingMember> pending_member(const kube::Pod& pod, const RequestOptions& options) {
+  auto request = make_request(pod, options);
+  if (!request || !request->gang) return std::nullopt;
+  PendingMember member;
+  member.pod = request->pod;
+  member.uid = pod.metadata.uid.empty() ? member.pod : pod.metadata.uid;
+  member.request = std::make_shared<const Request>(std::move(*request));
+  member.spec = without_unread(pod.spec);
+  member.nominated_node = pod.status.nominated_node_name;
+  for (const std::string& gate : pod.spec.scheduling_gates) {
+    (gate == kGangGate ? member.gated : member.gated_by_others) = true;
+  }
+  member.deleting = pod.metadata.deleting;
+  return member;
+}
+
+}  // namespace
+
+PodDigest digest_of(const kube::Pod& pod, const RequestOptions& options) {
+  PodDigest digest;
+  digest.key = pod.metadata.uid.empty() ? pod.metadata.full_name() : pod.metadata.uid;
+  if (pod.is_terminal()) return digest;
+  if (pod.spec.node_name.empty()) {
+    digest.pending = pending_member(pod, options);
+  } else {
+    digest.node = pod.spec.node_name;
+    digest.holder = holder_of(pod, digest.key);
+  }
+  return digest;
+}
+
+}  // namespace rankward::placement
