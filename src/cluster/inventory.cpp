@@ -5,6 +5,7 @@
 #include "files.hpp"
 #include "node_facts.hpp"
 #include "rankward/formats/documents.hpp"
+#include "rankward/formats/gang_objects.hpp"
 #include "rankward/formats/objects.hpp"
 
 namespace rankward::cluster {
@@ -32,6 +33,7 @@ Result<std::unique_ptr<InventorySource>> InventorySource::from_files(
     const std::vector<std::string>& paths, topology::LabelOptions labels) {
   std::vector<kube::Node> nodes;
   std::vector<kube::Pod> pods;
+  std::vector<formats::GangOwner> owners;
   std::string all_paths;
   for (const auto& path : paths) {
     all_paths += (all_paths.empty() ? "" : ", ") + path;
@@ -40,6 +42,11 @@ Result<std::unique_ptr<InventorySource>> InventorySource::from_files(
     auto documents = formats::read_documents(*text, path);
     if (!documents) return documents.error();
     for (const auto& document : *documents) {
+      if (const auto* resource = formats::find_gang_resource(document.api_version, document.kind)) {
+        auto owner = formats::read_gang_owner(*resource, document.json);
+        if (!owner) return located(owner.error(), document, path);
+        owners.push_back(std::move(*owner));
+      }
       if (document.api_version != "v1") continue;
       if (document.kind == "Node") {
         auto node = formats::read_node(document.json);
@@ -53,7 +60,16 @@ Result<std::unique_ptr<InventorySource>> InventorySource::from_files(
     }
   }
   if (nodes.empty()) return Error::invalid("must have at least one Node").in(all_paths);
-  return std::make_unique<InventorySource>(std::move(nodes), pods, std::move(labels));
+  auto source = std::make_unique<InventorySource>(std::move(nodes), pods, std::move(labels));
+  source->put_owners(std::move(owners));
+  return source;
+}
+
+void InventorySource::put_owners(std::vector<formats::GangOwner> owners) {
+  const std::lock_guard lock(mutex_);
+  for (auto& owner : owners)
+    builder_.put_gang_facts(owner.key, std::move(owner.facts));
+  holder_.store(builder_.build());
 }
 
 void InventorySource::put_node_locked(kube::Node node) {

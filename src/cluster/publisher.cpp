@@ -18,9 +18,11 @@ Overload(F...) -> Overload<F...>;
 
 }  // namespace
 
-Publisher::Publisher(std::chrono::milliseconds interval, Publish publish)
-    : interval_(interval),
+Publisher::Publisher(const PublisherOptions& options, Publish publish)
+    : options_(options),
+      patience_ends_(steady_clock::now() + options.gang_patience),
       publish_(std::move(publish)),
+      not_before_(steady_clock::now()),
       thread_([this] { run(stopping_.get_token()); }) {}
 
 void Publisher::push(Change change) {
@@ -36,51 +38,79 @@ void Publisher::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+bool Publisher::wait_for_changes(const std::stop_token& stop, std::vector<Change>& batch) {
+  std::unique_lock lock(mutex_);
+  const auto queued = [this] { return !queue_.empty(); };
+  // Before the first Snapshot the end of patience is as good as a change.
+  if (synced() || settled_.size() >= options_.gang_resources) {
+    queued_.wait(lock, stop, queued);
+  } else {
+    queued_.wait_until(lock, stop, patience_ends_, queued);
+  }
+  if (stop.stop_requested()) return false;
+  // Spin-free wait for the rest of a burst; only stop ends it early.
+  queued_.wait_until(lock, stop, not_before_, [] { return false; });
+  if (stop.stop_requested()) return false;
+  batch.swap(queue_);
+  return true;
+}
+
 void Publisher::run(const std::stop_token& stop) {
   std::vector<Change> batch;
-  auto not_before = steady_clock::now();
-  while (!stop.stop_requested()) {
-    {
-      std::unique_lock lock(mutex_);
-      if (!queued_.wait(lock, stop, [this] { return !queue_.empty(); })) return;
-      // Spin-free wait for the rest of a burst; only stop ends it early.
-      queued_.wait_until(lock, stop, not_before, [] { return false; });
-      if (stop.stop_requested()) return;
-      batch.swap(queue_);
-    }
+  while (wait_for_changes(stop, batch)) {
     drained_.notify_all();
     for (auto& change : batch)
       apply(std::move(change));
     batch.clear();
-    if (!have_nodes_ || !have_pods_) continue;
+    if (!may_publish()) continue;
     publish();
-    not_before = steady_clock::now() + interval_;
+    not_before_ = steady_clock::now() + options_.interval;
   }
 }
 
+bool Publisher::may_publish() const {
+  if (!have_nodes_ || !have_pods_) return false;
+  if (synced()) return builder_.changed();
+  return settled_.size() >= options_.gang_resources || steady_clock::now() >= patience_ends_;
+}
+
+void Publisher::replace_gang_owners(GangOwnersReplaced all) {
+  builder_.clear_gang_facts(all.resource + "/");
+  for (auto& owner : all.owners)
+    builder_.put_gang_facts(owner.key, std::move(owner.facts));
+  settled_.insert(std::move(all.resource));
+}
+
 void Publisher::apply(Change change) {
-  std::visit(Overload{
-                 [this](NodesReplaced&& all) {
-                   builder_.clear_nodes();
-                   for (auto& facts : all.nodes) {
-                     builder_.put_node(std::move(facts.node), std::move(facts.topology));
-                   }
-                   have_nodes_ = true;
-                 },
-                 [this](NodePut&& put) {
-                   builder_.put_node(std::move(put.node.node), std::move(put.node.topology));
-                 },
-                 [this](NodeRemoved&& removed) { builder_.remove_node(removed.name); },
-                 [this](PodsReplaced&& all) {
-                   builder_.clear_pods();
-                   for (const auto& pod : all.pods)
-                     builder_.put_pod(pod);
-                   have_pods_ = true;
-                 },
-                 [this](PodPut&& put) { builder_.put_pod(put.pod); },
-                 [this](PodRemoved&& removed) { builder_.remove_pod(removed.key); },
-             },
-             std::move(change));
+  std::visit(
+      Overload{
+          [this](NodesReplaced&& all) {
+            builder_.clear_nodes();
+            for (auto& facts : all.nodes) {
+              builder_.put_node(std::move(facts.node), std::move(facts.topology));
+            }
+            have_nodes_ = true;
+          },
+          [this](NodePut&& put) {
+            builder_.put_node(std::move(put.node.node), std::move(put.node.topology));
+          },
+          [this](NodeRemoved&& removed) { builder_.remove_node(removed.name); },
+          [this](PodsReplaced&& all) {
+            builder_.clear_pods();
+            for (const auto& pod : all.pods)
+              builder_.put_pod(pod);
+            have_pods_ = true;
+          },
+          [this](PodPut&& put) { builder_.put_pod(std::move(put.pod)); },
+          [this](PodRemoved&& removed) { builder_.remove_pod(removed.key); },
+          [this](GangOwnersReplaced&& all) { replace_gang_owners(std::move(all)); },
+          [this](GangOwnerPut&& put) {
+            builder_.put_gang_facts(put.owner.key, std::move(put.owner.facts));
+          },
+          [this](GangOwnerRemoved&& removed) { builder_.remove_gang_facts(removed.key); },
+          [this](GangOwnersUnknown&& unknown) { settled_.insert(std::move(unknown.resource)); },
+      },
+      std::move(change));
 }
 
 void Publisher::publish() {

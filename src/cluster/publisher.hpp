@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -16,7 +17,7 @@
 
 #include "node_facts.hpp"
 #include "rankward/cluster/snapshot_holder.hpp"
-#include "rankward/kube/pod.hpp"
+#include "rankward/formats/gang_objects.hpp"
 #include "rankward/placement/snapshot.hpp"
 
 namespace rankward::cluster {
@@ -31,24 +32,47 @@ struct NodeRemoved {
   std::string name;
 };
 struct PodsReplaced {
-  std::vector<kube::Pod> pods;
+  std::vector<placement::PodDigest> pods;
 };
 struct PodPut {
-  kube::Pod pod;
+  placement::PodDigest pod;
 };
 struct PodRemoved {
   std::string key;  // SnapshotBuilder's
 };
-using Change = std::variant<NodesReplaced, NodePut, NodeRemoved, PodsReplaced, PodPut, PodRemoved>;
+// Owners of gangs, all of one resource ("jobs.batch"). It may turn out not to be there: no owners.
+struct GangOwnersReplaced {
+  std::string resource;
+  std::vector<formats::GangOwner> owners;
+};
+struct GangOwnerPut {
+  formats::GangOwner owner;
+};
+struct GangOwnerRemoved {
+  std::string key;  // formats::gang_owner_key()
+};
+// Nothing will be heard of this resource for now; what was heard stays.
+struct GangOwnersUnknown {
+  std::string resource;
+};
+using Change = std::variant<NodesReplaced, NodePut, NodeRemoved, PodsReplaced, PodPut, PodRemoved,
+                            GangOwnersReplaced, GangOwnerPut, GangOwnerRemoved, GangOwnersUnknown>;
 
-// Publishes nothing before both resources have been replaced once: Nodes without their Pods would
+struct PublisherOptions {
+  std::chrono::milliseconds interval{20};
+  // The first Snapshot waits for so many resources of gang owners, but not longer than that.
+  std::size_t gang_resources = 0;
+  std::chrono::milliseconds gang_patience{0};
+};
+
+// Publishes nothing before Nodes and Pods have been replaced once: Nodes without their Pods would
 // look free. After that a change is published at once, and what comes within `interval` of the last
 // Snapshot waits for the interval's end and goes out together.
 class Publisher {
  public:
   using Publish = std::function<void(const std::shared_ptr<const placement::Snapshot>&)>;
 
-  Publisher(std::chrono::milliseconds interval, Publish publish);
+  Publisher(const PublisherOptions& options, Publish publish);
   ~Publisher() { stop(); }
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
@@ -65,18 +89,25 @@ class Publisher {
 
  private:
   void run(const std::stop_token& stop);
+  // False once stopped.
+  bool wait_for_changes(const std::stop_token& stop, std::vector<Change>& batch);
   void apply(Change change);
+  void replace_gang_owners(GangOwnersReplaced all);
+  [[nodiscard]] bool may_publish() const;
   void publish();
 
-  const std::chrono::milliseconds interval_;
+  const PublisherOptions options_;
+  const std::chrono::steady_clock::time_point patience_ends_;
   const Publish publish_;
   SnapshotHolder holder_;
   std::atomic<bool> synced_{false};
   std::atomic<std::uint64_t> published_{0};
 
-  placement::SnapshotBuilder builder_;  // of the owner's thread, as the two below
+  placement::SnapshotBuilder builder_;  // of the owner's thread, as all up to the mutex
   bool have_nodes_ = false;
   bool have_pods_ = false;
+  std::set<std::string> settled_;  // resources of gang owners that have been heard of
+  std::chrono::steady_clock::time_point not_before_;
 
   std::mutex mutex_;
   std::condition_variable_any queued_;

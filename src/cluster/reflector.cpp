@@ -38,9 +38,9 @@ std::string percent_encoded(std::string_view text) {
 
 }  // namespace
 
-Reflector::Reflector(const Resource& resource, ResourceSink& sink, ApiClient& client,
+Reflector::Reflector(Resource resource, ResourceSink& sink, ApiClient& client,
                      const WatcherOptions& options, std::function<double()> random)
-    : resource_(resource),
+    : resource_(std::move(resource)),
       sink_(sink),
       client_(client),
       options_(options),
@@ -48,7 +48,7 @@ Reflector::Reflector(const Resource& resource, ResourceSink& sink, ApiClient& cl
 
 std::string Reflector::list_target(const std::string& version,
                                    const std::string& continue_token) const {
-  std::string target = std::string(resource_.path) + "?";
+  std::string target = resource_.path + "?";
   if (!resource_.field_selector.empty()) {
     target += "fieldSelector=" + percent_encoded(resource_.field_selector) + "&";
   }
@@ -67,7 +67,7 @@ std::string Reflector::watch_target() const {
   const auto least = options_.timing.least_watch.count();
   const auto span = std::max<std::int64_t>(0, options_.timing.longest_watch.count() - least);
   const auto seconds = least + static_cast<std::int64_t>(static_cast<double>(span) * random_());
-  std::string target = std::string(resource_.path) + "?watch=1&allowWatchBookmarks=true";
+  std::string target = resource_.path + "?watch=1&allowWatchBookmarks=true";
   if (!resource_.field_selector.empty()) {
     target += "&fieldSelector=" + percent_encoded(resource_.field_selector);
   }
@@ -185,7 +185,7 @@ std::optional<ApiFailure> Reflector::take_line(std::string_view line) {
   return std::nullopt;
 }
 
-void Reflector::run(const std::stop_token& stop) {
+std::optional<ApiFailure> Reflector::run(const std::stop_token& stop) {
   Backoff backoff(options_.timing.least_backoff, options_.timing.longest_backoff);
   std::string list_from(kAnyVersion);
   while (!stop.stop_requested()) {
@@ -198,10 +198,11 @@ void Reflector::run(const std::stop_token& stop) {
       if (progress_) backoff.reset();
       if (!failure) progress_ = false;
     }
-    if (stop.stop_requested()) return;
+    if (stop.stop_requested()) return std::nullopt;
 
     ++counters_.failures;
     if (failure->is_gone()) ++counters_.gone;
+    if (resource_.optional && (failure->status == 403 || failure->status == 404)) return failure;
     // 400 and 504: the server does not know the version yet or any more, as after a restore of
     // etcd. "" is always right, only dearer.
     const bool bad_version =
@@ -219,6 +220,7 @@ void Reflector::run(const std::stop_token& stop) {
     wait(stop,
          std::max(backoff.next(random_()), std::min(asked, options_.timing.longest_retry_after)));
   }
+  return std::nullopt;
 }
 
 void Reflector::contact() {

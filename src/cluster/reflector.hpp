@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "api_client.hpp"
 #include "api_failure.hpp"
@@ -20,9 +21,11 @@
 namespace rankward::cluster {
 
 struct Resource {
-  std::string_view name;            // "pods"
-  std::string_view path;            // "/api/v1/pods"
-  std::string_view field_selector;  // "" for all
+  std::string name;            // "pods"
+  std::string path;            // "/api/v1/pods"
+  std::string field_selector;  // "" for all
+  // The server may not have it, or not for us, and that is no fault.
+  bool optional = false;
 };
 
 // The protocol of client-go's reflector. The first list is served from the API server's cache
@@ -32,11 +35,14 @@ struct Resource {
 class Reflector {
  public:
   // Everything given outlives the Reflector; `random` may be called from its thread at any time.
-  Reflector(const Resource& resource, ResourceSink& sink, ApiClient& client,
-            const WatcherOptions& options, std::function<double()> random);
+  Reflector(Resource resource, ResourceSink& sink, ApiClient& client, const WatcherOptions& options,
+            std::function<double()> random);
 
-  // Returns after stop, provided that the client is cancelled too.
-  void run(const std::stop_token& stop);
+  // Where the path had to be found out first. Not while run() is running.
+  void set_path(std::string path) { resource_.path = std::move(path); }
+  // Returns after stop, provided that the client is cancelled too. An optional resource also when
+  // the server refuses it (403) or does not know it (404): with that failure.
+  std::optional<ApiFailure> run(const std::stop_token& stop);
 
   // From any thread.
   [[nodiscard]] ResourceStats stats() const;
@@ -63,7 +69,7 @@ class Reflector {
   void report(Severity severity, std::string_view message, std::string error = {}) const;
   void wait(const std::stop_token& stop, std::chrono::milliseconds time);
 
-  const Resource resource_;
+  Resource resource_;
   ResourceSink& sink_;
   ApiClient& client_;
   const WatcherOptions& options_;

@@ -55,7 +55,7 @@ Result<void> NodeSink::remove(std::string_view json) {
 Result<void> PodSink::list_item(std::string_view json) {
   auto pod = formats::read_pod(json);
   if (!pod) return pod.error();
-  listed_.push_back(std::move(*pod));
+  listed_.push_back(placement::digest_of(*pod, options_.requests));
   return {};
 }
 
@@ -66,7 +66,7 @@ void PodSink::end_list() {
 Result<void> PodSink::put(std::string_view json) {
   auto pod = formats::read_pod(json);
   if (!pod) return pod.error();
-  publisher_.push(PodPut{std::move(*pod)});
+  publisher_.push(PodPut{placement::digest_of(*pod, options_.requests)});
   return {};
 }
 

@@ -42,7 +42,8 @@ class NodeSink final : public ResourceSink {
 
 class PodSink final : public ResourceSink {
  public:
-  explicit PodSink(Publisher& publisher) : publisher_(publisher) {}
+  PodSink(Publisher& publisher, const WatcherOptions& options)
+      : publisher_(publisher), options_(options) {}
 
   void begin_list() override { listed_.clear(); }
   Result<void> list_item(std::string_view json) override;
@@ -52,7 +53,8 @@ class PodSink final : public ResourceSink {
 
  private:
   Publisher& publisher_;
-  std::vector<kube::Pod> listed_;
+  const WatcherOptions& options_;
+  std::vector<placement::PodDigest> listed_;
 };
 
 }  // namespace rankward::cluster

@@ -9,6 +9,7 @@
 
 #include "api_client.hpp"
 #include "credentials.hpp"
+#include "gang_source.hpp"
 #include "publisher.hpp"
 #include "reflector.hpp"
 #include "sinks.hpp"
@@ -16,11 +17,24 @@
 namespace rankward::cluster {
 namespace {
 
-constexpr Resource kNodes{"nodes", "/api/v1/nodes", ""};
-// Pods that hold something: bound and not ended. One that ends comes as DELETED, since it no longer
-// matches.
-constexpr Resource kPods{"pods", "/api/v1/pods",
-                         "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"};
+Resource nodes_resource() {
+  return {"nodes", "/api/v1/nodes", ""};
+}
+// Pods that hold something or wait to. One that ends comes as DELETED, since it no longer matches.
+Resource pods_resource() {
+  return {"pods", "/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed"};
+}
+
+std::vector<const formats::GangResource*> wanted_gang_resources(const WatcherOptions& options) {
+  std::vector<const formats::GangResource*> wanted;
+  for (const formats::GangResource& resource : formats::gang_resources()) {
+    const auto& names = options.gang_resources;
+    if (!names || std::find(names->begin(), names->end(), resource.name()) != names->end()) {
+      wanted.push_back(&resource);
+    }
+  }
+  return wanted;
+}
 
 std::function<double()> seeded_random() {
   return [engine = std::mt19937_64(std::random_device{}())]() mutable {
@@ -35,19 +49,28 @@ struct ClusterWatcher::Impl {
       : server(std::move(api_server)),
         options(std::move(watcher_options)),
         credentials(server, *options.clock, stopping.get_token()),
-        publisher(options.timing.publish_interval, std::move(publish)),
+        gang_resources(wanted_gang_resources(options)),
+        publisher(
+            {options.timing.publish_interval, gang_resources.size(), options.timing.gang_patience},
+            std::move(publish)),
         node_sink(publisher, options),
-        pod_sink(publisher),
+        pod_sink(publisher, options),
         node_client(server, credentials),
         pod_client(server, credentials),
-        nodes(kNodes, node_sink, node_client, options, random()),
-        pods(kPods, pod_sink, pod_client, options, random()) {
-    node_thread = std::thread([this] { nodes.run(stopping.get_token()); });
-    pod_thread = std::thread([this] { pods.run(stopping.get_token()); });
+        nodes(nodes_resource(), node_sink, node_client, options, random()),
+        pods(pods_resource(), pod_sink, pod_client, options, random()) {
+    for (const auto* resource : gang_resources) {
+      gangs.push_back(std::make_unique<GangSource>(*resource, server, credentials, publisher,
+                                                   options, random()));
+    }
+    threads.emplace_back([this] { nodes.run(stopping.get_token()); });
+    threads.emplace_back([this] { pods.run(stopping.get_token()); });
+    for (const auto& source : gangs)
+      threads.emplace_back([this, &source] { source->run(stopping.get_token()); });
   }
   ~Impl() { stop(); }
 
-  // Two threads draw from one source.
+  // All threads draw from one source.
   std::function<double()> random() {
     if (!options.random) options.random = seeded_random();
     return [this] {
@@ -60,10 +83,12 @@ struct ClusterWatcher::Impl {
     stopping.request_stop();
     node_client.cancel();
     pod_client.cancel();
+    for (const auto& source : gangs)
+      source->cancel();
     // Before the join: a reflector may be waiting for room in the queue.
     publisher.stop();
-    for (auto* thread : {&node_thread, &pod_thread}) {
-      if (thread->joinable()) thread->join();
+    for (auto& thread : threads) {
+      if (thread.joinable()) thread.join();
     }
   }
 
@@ -72,6 +97,7 @@ struct ClusterWatcher::Impl {
   std::mutex random_mutex;
   std::stop_source stopping;
   CredentialSource credentials;
+  const std::vector<const formats::GangResource*> gang_resources;
   Publisher publisher;
   NodeSink node_sink;
   PodSink pod_sink;
@@ -79,8 +105,8 @@ struct ClusterWatcher::Impl {
   ApiClient pod_client;
   Reflector nodes;
   Reflector pods;
-  std::thread node_thread;
-  std::thread pod_thread;
+  std::vector<std::unique_ptr<GangSource>> gangs;
+  std::vector<std::thread> threads;
 };
 
 ClusterWatcher::ClusterWatcher(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -115,6 +141,8 @@ WatcherStats ClusterWatcher::stats() const {
   WatcherStats out;
   out.nodes = impl_->nodes.stats();
   out.pods = impl_->pods.stats();
+  for (const auto& source : impl_->gangs)
+    out.gang_sources.push_back(source->stats());
   out.bad_annotations = impl_->node_sink.bad_annotations();
   out.snapshots = impl_->publisher.published();
   return out;

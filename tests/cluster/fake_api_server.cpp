@@ -198,9 +198,35 @@ bool FakeApiServer::read_request(int socket, std::string& buffer, HttpRequest& r
   return true;
 }
 
+std::string FakeApiServer::resource_at(const std::string& path) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [resource, known] : paths_) {
+    if (known == path) return resource;
+  }
+  return "";
+}
+
+bool FakeApiServer::answer_discovery(int socket, const std::string& path) const {
+  std::string resources;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [resource, known] : paths_) {
+      if (known.rfind(path + "/", 0) != 0) continue;
+      resources += (resources.empty() ? "" : ",") +
+                   (R"({"name":")" + known.substr(path.size() + 1)) +
+                   R"(","namespaced":true,"verbs":["get","list","watch"]})";
+    }
+  }
+  if (resources.empty()) {
+    return send_response(socket, 404, "", status_json(404, "the server could not find it"));
+  }
+  return send_response(socket, 200, "",
+                       R"({"kind":"APIResourceList","resources":[)" + resources + "]}");
+}
+
 bool FakeApiServer::answer(int socket, const HttpRequest& request) {
   const auto path = request.target.substr(0, request.target.find('?'));
-  const std::string resource = path == "/api/v1/nodes" ? "nodes" : "pods";
+  const std::string resource = resource_at(path);
   const bool watch = parameter(request.target, "watch") == "1";
   CannedResponse canned{.status = 0};
   {
@@ -214,6 +240,7 @@ bool FakeApiServer::answer(int socket, const HttpRequest& request) {
     }
   }
   if (canned.status != 0) return send_response(socket, canned.status, canned.headers, canned.body);
+  if (resource.empty()) return answer_discovery(socket, path);
   return watch ? answer_watch(socket, resource, request) : answer_list(socket, resource, request);
 }
 
@@ -265,6 +292,12 @@ bool FakeApiServer::answer_watch(int socket, const std::string& resource,
     lock.unlock();
     return send_response(socket, 410, "", status_json(410, "too old resource version"));
   }
+  std::size_t again = replay_;
+  for (auto event = log_.rbegin(); event != log_.rend() && again > 0; ++event) {
+    if (event->resource != resource || event->version > seen) continue;
+    seen = event->version - 1;
+    --again;
+  }
   const auto epoch = epoch_;
   Watch watch{resource, {}};
   const auto self = watches_.insert(watches_.end(), &watch);
@@ -275,7 +308,8 @@ bool FakeApiServer::answer_watch(int socket, const std::string& resource,
   bool ended = false;
   std::size_t turn = 0;
   lock.lock();
-  while (going && !ended && !stopping_ && epoch_ == epoch && !is_closed(socket)) {
+  while (going && !ended && !stopping_ && epoch_ == epoch && paths_.count(resource) != 0 &&
+         !is_closed(socket)) {
     const auto next = std::find_if(log_.begin(), log_.end(), [&](const LoggedEvent& event) {
       return event.version > seen && event.resource == resource;
     });
@@ -334,6 +368,21 @@ void FakeApiServer::remove(const std::string& resource, const std::string& name)
   objects.erase(object);
 }
 
+void FakeApiServer::install(const std::string& resource, const std::string& version) {
+  const std::lock_guard lock(mutex_);
+  const auto dot = resource.find('.');
+  paths_[resource] =
+      "/apis/" + resource.substr(dot + 1) + "/" + version + "/" + resource.substr(0, dot);
+}
+
+void FakeApiServer::uninstall(const std::string& resource) {
+  const std::lock_guard lock(mutex_);
+  ++version_;
+  paths_.erase(resource);
+  objects_.erase(resource);
+  changed_.notify_all();
+}
+
 void FakeApiServer::compact() {
   const std::lock_guard lock(mutex_);
   ++version_;
@@ -370,8 +419,10 @@ void FakeApiServer::require_token(std::string token) {
 std::vector<std::string> FakeApiServer::targets(const std::string& resource) const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> out;
+  const auto path = paths_.find(resource);
+  if (path == paths_.end()) return out;
   for (const auto& target : targets_) {
-    if (target.rfind("/api/v1/" + resource, 0) == 0) out.push_back(target);
+    if (target.rfind(path->second, 0) == 0) out.push_back(target);
   }
   return out;
 }
@@ -403,6 +454,25 @@ std::vector<kube::Pod> FakeApiServer::pods() const {
       auto pod = formats::read_pod(json);
       if (pod) out.push_back(std::move(*pod));
     }
+  }
+  return out;
+}
+
+std::vector<std::string> FakeApiServer::installed() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [resource, path] : paths_) {
+    if (resource.find('.') != std::string::npos) out.push_back(resource);
+  }
+  return out;
+}
+
+std::vector<std::string> FakeApiServer::objects(const std::string& resource) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  if (const auto all = objects_.find(resource); all != objects_.end()) {
+    for (const auto& [name, json] : all->second)
+      out.push_back(json);
   }
   return out;
 }

@@ -1,4 +1,5 @@
-// An API server on loopback that lists and watches Nodes and Pods, and misbehaves on demand.
+// An API server on loopback that lists and watches Nodes, Pods and what it is told to have, and
+// misbehaves on demand.
 #pragma once
 
 #include <atomic>
@@ -48,9 +49,13 @@ class FakeApiServer {
 
   [[nodiscard]] ApiServer address() const;
 
-  // `resource` is "nodes" or "pods". `json` has @VERSION@ where its resourceVersion belongs. An
-  // object that is there already is modified.
+  // `resource` is "nodes", "pods" or one that was installed. `json` has @VERSION@ where its
+  // resourceVersion belongs. An object that is there already is modified.
   void put(const std::string& resource, const std::string& name, std::string json);
+  // "jobs.batch" in version "v1": it is there from now on. Others are answered 404.
+  void install(const std::string& resource, const std::string& version);
+  // With all its objects; its watches end.
+  void uninstall(const std::string& resource);
   void remove(const std::string& resource, const std::string& name);
   // New watches from a version before this one are answered 410; open ones go on.
   void compact();
@@ -62,6 +67,8 @@ class FakeApiServer {
   // The next lists ("list nodes") or watches ("watch pods") get these, in turn.
   void answer_next(const std::string& call, CannedResponse response);
   void send_events_twice(bool twice) { twice_ = twice; }
+  // New watches begin with so many events of before their version, as from a cache that lags.
+  void replay(std::size_t events) { replay_ = events; }
   // Lists wait that long, watches stay silent, until it is set back to 0.
   void delay(std::chrono::milliseconds time) { delay_ = time; }
   // 401 for whoever does not send it; "" for no check.
@@ -73,6 +80,9 @@ class FakeApiServer {
   // The state that an undisturbed client has in the end.
   [[nodiscard]] std::vector<kube::Node> nodes() const;
   [[nodiscard]] std::vector<kube::Pod> pods() const;
+  [[nodiscard]] std::vector<std::string> installed() const;
+  // JSON of each object of the resource.
+  [[nodiscard]] std::vector<std::string> objects(const std::string& resource) const;
   [[nodiscard]] std::uint64_t version() const;
 
  private:
@@ -99,6 +109,9 @@ class FakeApiServer {
   bool read_request(int socket, std::string& buffer, HttpRequest& request) const;
   // Each returns whether the connection goes on.
   bool answer(int socket, const HttpRequest& request);
+  bool answer_discovery(int socket, const std::string& path) const;
+  // "" where there is none.
+  [[nodiscard]] std::string resource_at(const std::string& path) const;
   bool answer_list(int socket, const std::string& resource, const HttpRequest& request);
   bool answer_watch(int socket, const std::string& resource, const HttpRequest& request);
   void log_event(const std::string& resource, const std::string& type, const std::string& json);
@@ -107,6 +120,7 @@ class FakeApiServer {
   std::uint16_t port_ = 0;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> twice_{false};
+  std::atomic<std::size_t> replay_{0};
   std::atomic<std::chrono::milliseconds> delay_{std::chrono::milliseconds(0)};
 
   mutable std::mutex mutex_;
@@ -115,6 +129,7 @@ class FakeApiServer {
   std::uint64_t compacted_ = 0;
   std::uint64_t epoch_ = 0;  // restores
   std::map<std::string, std::map<std::string, std::string>> objects_;
+  std::map<std::string, std::string> paths_{{"nodes", "/api/v1/nodes"}, {"pods", "/api/v1/pods"}};
   std::vector<LoggedEvent> log_;
   std::vector<Listing> listings_;  // of lists in pages, by the number in their tokens
   std::list<Watch*> watches_;

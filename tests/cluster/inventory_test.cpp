@@ -55,6 +55,18 @@ TEST(InventorySource, reads_nodes_and_pods_from_yaml_and_json_together) {
   EXPECT_THAT((*source)->warnings(), ElementsAre());
 }
 
+TEST(InventorySource, reads_pods_that_wait_and_what_says_how_large_their_gang_is) {
+  const TempFolder folder;
+  const auto source = InventorySource::from_files(
+      {folder.write("a.json", node_json("node-a", 8)),
+       folder.write("g0.json", pod_json("g0", "uid-g0", "", 2, "g")),
+       folder.write("job.json", owner_json("batch/v1", "Job", "train", "g", 4))});
+  ASSERT_TRUE(source) << source.error().to_string();
+  EXPECT_EQ(describe(*(*source)->current()),
+            "node-a gpus=8 free=8 labels=8:\n"
+            "team/Gang/g: waits uid-g0 size =4\n");
+}
+
 TEST(InventorySource, says_which_file_and_line_is_wrong) {
   const TempFolder folder;
   const auto wrong = folder.write("wrong.yaml",

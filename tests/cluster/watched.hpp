@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "fake_api_server.hpp"
+#include "node_facts.hpp"
 #include "objects.hpp"
-#include "rankward/cluster/inventory.hpp"
 #include "rankward/cluster/watcher.hpp"
+#include "rankward/formats/gang_objects.hpp"
 
 namespace rankward::cluster {
 
@@ -37,6 +38,15 @@ inline WatcherOptions quick_options() {
   options.timing.watch_silence = std::chrono::seconds(20);
   options.page_size = 2;
   options.random = [] { return 0.5; };
+  options.timing.gang_rediscovery = std::chrono::milliseconds(50);
+  options.gang_resources = {};
+  return options;
+}
+
+// With resources of gang owners.
+inline WatcherOptions options_with_gangs() {
+  WatcherOptions options = quick_options();
+  options.gang_resources = {"jobs.batch", "statefulsets.apps"};
   return options;
 }
 
@@ -53,24 +63,54 @@ class Watched {
     watcher_ = ClusterWatcher::start(address_ ? *address_ : server_.address(), std::move(options),
                                      std::move(publish));
   }
-  // Whether both watches run and the Snapshot is what an undisturbed client would have.
+  // Whether all watches run and the Snapshot is what an undisturbed client would have.
   bool settles() {
     const bool good = eventually([this] {
-      return watcher_->synced() && server_.open_watches("nodes") == 1 &&
-             server_.open_watches("pods") == 1 && describe(*watcher_->current()) == expected();
+      return watcher_->synced() && all_watched() && describe(*watcher_->current()) == expected();
     });
     // Whatever comes late must not change it.
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return good && describe(*watcher_->current()) == expected();
   }
+  [[nodiscard]] bool all_watched() const {
+    for (const auto* resource : {"nodes", "pods"}) {
+      if (server_.open_watches(resource) != 1) return false;
+    }
+    for (const auto& resource : server_.installed()) {
+      if (server_.open_watches(resource) != 1) return false;
+    }
+    return true;
+  }
   [[nodiscard]] std::string expected() const {
-    return describe(*InventorySource(server_.nodes(), server_.pods()).current());
+    placement::SnapshotBuilder builder;
+    for (auto& node : server_.nodes()) {
+      auto facts = node_facts(std::move(node), {});
+      builder.put_node(std::move(facts.node), std::move(facts.topology));
+    }
+    for (const auto& pod : server_.pods())
+      builder.put_pod(pod);
+    for (const auto& resource : formats::gang_resources()) {
+      for (const auto& json : server_.objects(resource.name())) {
+        auto owner = formats::read_gang_owner(resource, json);
+        if (owner) builder.put_gang_facts(owner->key, std::move(owner->facts));
+      }
+    }
+    return describe(*builder.build());
+  }
+  // Says that the gang has so many pods.
+  void put_job(const std::string& name, const std::string& gang, int pods) {
+    server_.put("jobs.batch", name, owner_json("batch/v1", "Job", name, gang, pods));
+  }
+  void put_stateful_set(const std::string& name, const std::string& gang, int pods) {
+    server_.put("statefulsets.apps", name, owner_json("apps/v1", "StatefulSet", name, gang, pods));
   }
   void put_node(const std::string& name, int gpus, const std::string& annotations = "") {
     server_.put("nodes", name, node_json(name, gpus, annotations));
   }
-  void put_pod(const std::string& name, const std::string& uid, const std::string& node, int gpus) {
-    server_.put("pods", name, pod_json(name, uid, node, gpus));
+  // As pod_json().
+  void put_pod(const std::string& name, const std::string& uid, const std::string& node, int gpus,
+               const std::string& gang = "") {
+    server_.put("pods", name, pod_json(name, uid, node, gpus, gang));
   }
   [[nodiscard]] std::vector<std::string> events() const {
     const std::lock_guard lock(mutex_);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -48,7 +49,7 @@ TEST_F(Watcher, lists_from_the_cache_then_watches_with_bookmarks) {
                           "/api/v1/nodes?watch=1&allowWatchBookmarks=true&resourceVersion=" +
                               version + "&timeoutSeconds=450"));
   const std::string selector =
-      "fieldSelector=spec.nodeName%21%3D%2Cstatus.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
+      "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed";
   EXPECT_THAT(server_.targets("pods"),
               ElementsAre("/api/v1/pods?" + selector + "&resourceVersion=0",
                           "/api/v1/pods?watch=1&allowWatchBookmarks=true&" + selector +
@@ -73,6 +74,123 @@ TEST_F(Watcher, follows_what_is_added_modified_and_deleted) {
   EXPECT_EQ(stats.nodes.events, 3U);
   EXPECT_EQ(stats.pods.events, 2U);
   EXPECT_EQ(stats.relists(), 0U);
+}
+
+TEST_F(Watcher, follows_the_pods_of_a_gang_from_pending_to_bound_and_gone) {
+  put_node("node-a", 8);
+  put_pod("alone", "uid-0", "", 1);
+  put_pod("g0", "uid-1", "", 2, "g");
+  put_pod("g1", "uid-2", "", 2, "g");
+  auto options = quick_options();
+  options.requests.message_size = topology::Bytes{1 << 20};
+  start(options);
+  ASSERT_TRUE(settles());
+  EXPECT_EQ(describe(*watcher_->current()),
+            "node-a gpus=8 free=8 labels=8:\n"
+            "team/Gang/g: waits uid-1 waits uid-2\n");
+  const auto snapshot = watcher_->current();
+  EXPECT_EQ(snapshot->gang("team/Gang/g")->pending[0].request->message_size.count, 1 << 20);
+  put_pod("g0", "uid-1", "node-a", 2, "g");
+  ASSERT_TRUE(settles());
+  EXPECT_EQ(describe(*watcher_->current()),
+            "node-a gpus=8 free=6 labels=8: uid-1=2\n"
+            "team/Gang/g: on node-a waits uid-2\n");
+  server_.remove("pods", "g1");
+  ASSERT_TRUE(settles());
+  server_.remove("pods", "g0");
+  ASSERT_TRUE(settles());
+  EXPECT_EQ(describe(*watcher_->current()), "node-a gpus=8 free=8 labels=8:\n");
+}
+
+GangSourceStats source_of(const ClusterWatcher& watcher, const std::string& resource) {
+  for (const auto& source : watcher.stats().gang_sources) {
+    if (source.resource == resource) return source;
+  }
+  return {};
+}
+
+TEST_F(Watcher, hears_of_a_gangs_size_from_the_resources_that_the_server_has) {
+  fill();
+  server_.install("jobs.batch", "v1");
+  put_job("train", "g", 4);
+  put_job("done", "g", 0);
+  put_pod("g0", "uid-g0", "", 1, "g");
+  start(options_with_gangs());
+  ASSERT_TRUE(settles());
+  EXPECT_THAT(describe(*watcher_->current()), HasSubstr("team/Gang/g: waits uid-g0 size =4\n"));
+  EXPECT_EQ(source_of(*watcher_, "jobs.batch").state, GangSourceState::kWatched);
+  EXPECT_EQ(source_of(*watcher_, "jobs.batch").watch.lists, 1U);
+  EXPECT_EQ(source_of(*watcher_, "statefulsets.apps").state, GangSourceState::kAbsent);
+  EXPECT_EQ(server_.targets("jobs.batch").front(), "/apis/batch/v1/jobs?resourceVersion=0");
+  put_job("train", "g", 6);
+  ASSERT_TRUE(settles());
+  server_.remove("jobs.batch", "train");
+  ASSERT_TRUE(settles());
+  EXPECT_THAT(describe(*watcher_->current()), HasSubstr("team/Gang/g: waits uid-g0\n"));
+  // Installed later.
+  server_.install("statefulsets.apps", "v1");
+  put_stateful_set("set", "g", 8);
+  ASSERT_TRUE(settles());
+  EXPECT_THAT(describe(*watcher_->current()), HasSubstr("size =8"));
+}
+
+TEST_F(Watcher, asks_for_the_best_version_that_has_the_resource) {
+  fill();
+  server_.install("podgroups.scheduling.k8s.io", "v1alpha3");
+  server_.install("priorityclasses.scheduling.k8s.io", "v1beta1");
+  auto options = quick_options();
+  options.gang_resources = {"podgroups.scheduling.k8s.io"};
+  start(options);
+  ASSERT_TRUE(eventually(
+      [this] { return source_of(*watcher_, "podgroups.scheduling.k8s.io").watch.watches == 1; }));
+  EXPECT_THAT(server_.targets("podgroups.scheduling.k8s.io").front(),
+              HasSubstr("/apis/scheduling.k8s.io/v1alpha3/podgroups?"));
+}
+
+TEST_F(Watcher, says_once_what_it_may_not_watch_and_is_ready_without) {
+  fill();
+  server_.install("jobs.batch", "v1");
+  for (int i = 0; i < 4; ++i)
+    server_.answer_next("list jobs.batch", {403, "", R"({"message":"jobs is forbidden"})"});
+  start(options_with_gangs());
+  ASSERT_TRUE(eventually([this] { return watcher_->ready(); }));
+  ASSERT_TRUE(settles());
+  EXPECT_EQ(source_of(*watcher_, "jobs.batch").watch.failures, 4U);
+  const auto told = events();
+  EXPECT_EQ(std::count(told.begin(), told.end(),
+                       "jobs.batch : may not be watched, so it says nothing of gangs: HTTP status "
+                       "403: jobs is forbidden"),
+            1);
+}
+
+TEST_F(Watcher, waits_for_gang_sizes_but_not_longer_than_its_patience) {
+  fill();
+  server_.install("jobs.batch", "v1");
+  for (int i = 0; i < 1000; ++i)
+    server_.answer_next("list jobs.batch", {503, "", ""});
+  auto options = options_with_gangs();
+  options.timing.gang_patience = milliseconds(300);
+  const auto started = steady_clock::now();
+  start(options);
+  ASSERT_TRUE(eventually([this] { return server_.open_watches("pods") == 1; }));
+  ASSERT_TRUE(eventually([this] { return watcher_->ready(); }));
+  EXPECT_GE(steady_clock::now() - started, milliseconds(300));
+  EXPECT_EQ(source_of(*watcher_, "jobs.batch").watch.lists, 0U);
+}
+
+TEST_F(Watcher, publishes_nothing_where_an_owner_says_the_same_again) {
+  fill();
+  server_.install("jobs.batch", "v1");
+  put_job("train", "g", 4);
+  start(options_with_gangs());
+  ASSERT_TRUE(settles());
+  const auto before = watcher_->current()->number();
+  const auto heard = source_of(*watcher_, "jobs.batch").watch.events;
+  put_job("train", "g", 4);
+  ASSERT_TRUE(
+      eventually([&] { return source_of(*watcher_, "jobs.batch").watch.events == heard + 1; }));
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_EQ(watcher_->current()->number(), before);
 }
 
 TEST_F(Watcher, is_not_ready_before_both_resources_are_listed) {

@@ -14,6 +14,10 @@
 #include "rankward/result.hpp"
 #include "rankward/topology/sources.hpp"
 
+namespace rankward::formats {
+struct GangOwner;
+}
+
 namespace rankward::cluster {
 
 // Ready from the start. Every method may be called from any thread; each change is a new Snapshot.
@@ -22,8 +26,9 @@ class InventorySource : public SnapshotSource {
   InventorySource(std::vector<kube::Node> nodes, const std::vector<kube::Pod>& pods,
                   topology::LabelOptions labels = {});
 
-  // Nodes and Pods, alone, many documents a file or in Lists, YAML or JSON; other kinds are passed
-  // over. kInvalid names the file and field; a file without any Node is kInvalid too.
+  // Nodes, Pods and what says how large gangs are (formats::gang_resources()), alone, many
+  // documents a file or in Lists, YAML or JSON; other kinds are passed over. A Pod without nodeName
+  // is pending. kInvalid names the file and field; a file without any Node is kInvalid too.
   [[nodiscard]] static Result<std::unique_ptr<InventorySource>> from_files(
       const std::vector<std::string>& paths, topology::LabelOptions labels = {});
 
@@ -45,6 +50,7 @@ class InventorySource : public SnapshotSource {
 
  private:
   void put_node_locked(kube::Node node);
+  void put_owners(std::vector<formats::GangOwner> owners);
 
   const topology::LabelOptions labels_;
   mutable std::mutex mutex_;

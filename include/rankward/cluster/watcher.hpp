@@ -1,4 +1,4 @@
-// The API server's Nodes and bound Pods, listed and watched, as Snapshots.
+// The API server's Nodes and Pods, listed and watched, as Snapshots.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rankward/cluster/clock.hpp"
 #include "rankward/cluster/kubeconfig.hpp"
 #include "rankward/cluster/snapshot_source.hpp"
+#include "rankward/placement/request.hpp"
 #include "rankward/topology/sources.hpp"
 
 namespace rankward::cluster {
@@ -22,7 +24,7 @@ enum class Severity : std::uint8_t { kInfo, kWarning, kError };
 // Something for the log. Views are valid during the call.
 struct WatchEvent {
   Severity severity;
-  std::string_view resource;  // "nodes" or "pods"
+  std::string_view resource;  // "nodes", "pods", or of gang owners: "jobs.batch"
   std::string_view object;    // name where one object is meant, else ""
   std::string_view message;   // fixed texts
   std::string error;          // the cause, "" for none; carries no token and no object content
@@ -45,15 +47,23 @@ struct WatchTiming {
   std::chrono::milliseconds watch_silence{150'000};
   // Bursts of changes become one Snapshot. Larger: fewer copies; smaller: fresher answers.
   std::chrono::milliseconds publish_interval{20};
+  // The first Snapshot waits no longer than that for the resources that say how large gangs are.
+  std::chrono::milliseconds gang_patience{5'000};
+  // One that the API server does not have, or not for us, is looked for again about this often.
+  std::chrono::milliseconds gang_rediscovery{300'000};
 };
 
 struct WatcherOptions {
   topology::LabelOptions labels;
+  placement::RequestOptions requests;  // of pods that have no node yet
   WatchTiming timing;
   // One watch event. etcd refuses objects above 1.5 MiB by default; JSON is larger than protobuf.
   std::size_t max_line_bytes = std::size_t{16} << 20;
   // Objects a page of a list after a 410. The first list comes from the watch cache, unpaged.
   std::size_t page_size = 500;
+  // Of formats::gang_resources(), by name ("jobs.batch"), those to watch where the API server has
+  // them. Nothing: all. Unknown names are passed over.
+  std::optional<std::vector<std::string>> gang_resources;
   // Called from threads of the watcher; must be thread-safe and quick.
   std::function<void(const WatchEvent&)> on_event;
   const Clock* clock = &machine_clock();  // outlives the watcher
@@ -74,14 +84,29 @@ struct ResourceStats {
   std::uint64_t parse_errors = 0;  // lines or objects that could not be read
 };
 
+enum class GangSourceState : std::uint8_t {
+  kUnknown,    // not looked for yet, or the API server did not answer
+  kAbsent,     // it has no such resource
+  kForbidden,  // it has, but not for us: what was heard before stays
+  kWatched,
+};
+
+struct GangSourceStats {
+  std::string resource;  // "jobs.batch"
+  GangSourceState state = GangSourceState::kUnknown;
+  ResourceStats watch;
+};
+
 struct WatcherStats {
   ResourceStats nodes;
   ResourceStats pods;
+  std::vector<GangSourceStats> gang_sources;  // in the order of formats::gang_resources()
   std::uint64_t bad_annotations = 0;  // topology reports that could not be read, every time seen
   std::uint64_t snapshots = 0;        // published
 
+  // Of Nodes and Pods, as the sums below.
   [[nodiscard]] std::uint64_t relists() const { return nodes.relists + pods.relists; }
-  // Watches after the first of each resource, for whatever reason.
+  // Watches of Nodes and Pods after the first of each, for whatever reason.
   [[nodiscard]] std::uint64_t watch_restarts() const {
     return (nodes.watches > 0 ? nodes.watches - 1 : 0) + (pods.watches > 0 ? pods.watches - 1 : 0);
   }
@@ -96,14 +121,14 @@ class ClusterWatcher : public SnapshotSource {
   using Publish = std::function<void(const std::shared_ptr<const placement::Snapshot>&)>;
 
   // Begins to list at once and never gives up; what fails is reported through on_event and tried
-  // again. Three threads: one a resource, one that builds Snapshots.
+  // again. One thread a resource, and one that builds Snapshots.
   [[nodiscard]] static std::unique_ptr<ClusterWatcher> start(ApiServer server,
                                                              WatcherOptions options = {},
                                                              Publish publish = {});
   ~ClusterWatcher() override;
 
   [[nodiscard]] std::shared_ptr<const placement::Snapshot> current() const override;
-  // Both resources have been listed and their Snapshot is published.
+  // Nodes and Pods have been listed and their Snapshot is published.
   [[nodiscard]] bool ready() const override { return synced(); }
   [[nodiscard]] bool synced() const;
   // Time since the API server last gave a sign of life for the resource that has been silent for
