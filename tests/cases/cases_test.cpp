@@ -23,10 +23,11 @@ const fs::path kFolder = fs::path(RANKWARD_SOURCE_DIR) / "tests" / "cases";
 // What these need comes later: no silence about them.
 const std::map<std::string, std::string> kNotYetJudged = {
     {"18-requests-not-equal-limits", "rule REQ-01"},
-    {"23-job-retries-counted-once", "the gang's size from its Job"},
-    {"26-rank-falls-to-socket-no-efa", "whole gangs, rule REQ-04"},
-    {"31-gang-of-4-only-3-free-in-block", "whole gangs"},
-    {"32-clique-mismatch-4-nodes-2-racks", "whole gangs"},
+};
+
+// Placed, but what the webhook should say needs a rule that comes later.
+const std::map<std::string, std::string> kNotYetAdmitted = {
+    {"26-rank-falls-to-socket-no-efa", "rule REQ-04"},
 };
 
 std::vector<std::string> folders() {
@@ -64,6 +65,8 @@ class CaseTest : public ::testing::TestWithParam<std::string> {
 
 TEST_P(CaseTest, IsPlacedAsExpected) {
   const YAML::Node& expected = case_.expected;
+  // Whole gangs: gangs_test.cpp.
+  if (expected["gang"] || expected["gangs"]) return;
   if (const YAML::Node pods = expected["pods"]) {
     for (const auto& item : pods) {
       SCOPED_TRACE(item.first.Scalar());
@@ -76,7 +79,7 @@ TEST_P(CaseTest, IsPlacedAsExpected) {
 
 TEST_P(CaseTest, IsAdmittedAsExpected) {
   const YAML::Node webhook = case_.expected["webhook"];
-  if (!webhook) return;
+  if (!webhook || kNotYetAdmitted.count(GetParam()) != 0) return;
   if (webhook.IsMap()) {
     for (const auto& item : webhook) {
       // Rules that later issues bring.
@@ -184,7 +187,9 @@ INSTANTIATE_TEST_SUITE_P(Cases, CaseTest, ::testing::ValuesIn(folders()), [](con
 });
 
 TEST(Cases, ThoseThatWaitAreNamedAndExist) {
-  for (const auto& [name, why] : kNotYetJudged) {
+  auto waiting = kNotYetJudged;
+  waiting.insert(kNotYetAdmitted.begin(), kNotYetAdmitted.end());
+  for (const auto& [name, why] : waiting) {
     EXPECT_TRUE(fs::exists(kFolder / name / "expected.md")) << name;
     std::cout << "not yet judged: " << name << " (needs " << why << ")\n";
   }
