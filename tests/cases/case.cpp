@@ -1,11 +1,13 @@
 #include "case.hpp"
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 
 #include "rankward/formats/objects.hpp"
 #include "rankward/formats/topology_annotation.hpp"
+#include "rankward/formats/topology_matrix.hpp"
 #include "rankward/topology/sources.hpp"
 
 namespace rankward::cases {
@@ -14,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kCaseKeys = "rankward.io/case-";
+constexpr std::string_view kCaseMatrix = "rankward.io/case-matrix";
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path);
@@ -46,7 +49,7 @@ std::vector<std::uint32_t> numbers(const std::string& text) {
 // What a report of the node's hardware would say.
 void apply_case_keys(const kube::Node& node, topology::NodeTopology& topology) {
   for (const auto& [key, value] : node.metadata.annotations) {
-    if (key.rfind(kCaseKeys, 0) != 0) continue;
+    if (key.rfind(kCaseKeys, 0) != 0 || key == kCaseMatrix) continue;
     const std::string name = key.substr(kCaseKeys.size());
     if (name == "gpu-numa") {
       for (const std::uint32_t numa : numbers(value)) {
@@ -63,6 +66,30 @@ void apply_case_keys(const kube::Node& node, topology::NodeTopology& topology) {
       throw std::runtime_error("no translation for " + key);
     }
   }
+}
+
+// The matrix that the case names, published as the node would publish it.
+void apply_case_matrix(kube::Node& node) {
+  const auto found = node.metadata.annotations.find(kCaseMatrix);
+  if (found == node.metadata.annotations.end()) return;
+  const char* corpus = std::getenv("RANKWARD_CORPUS");
+  if (corpus == nullptr) throw std::runtime_error("RANKWARD_CORPUS is not set");
+  const std::string& path = found->second;
+  const auto matrix =
+      checked(formats::read_topology_matrix(text_of(fs::path(corpus) / path)), path);
+  node.metadata.annotations.emplace(formats::kTopologyAnnotation,
+                                    checked(formats::print_topology(matrix), path));
+}
+
+topology::NodeTopology topology_of(const kube::Node& node) {
+  topology::NodeTopology topology = topology::from_labels(node, {});
+  const auto report = node.metadata.annotations.find(formats::kTopologyAnnotation);
+  if (report != node.metadata.annotations.end()) {
+    topology = topology::merge(checked(formats::read_topology(report->second), node.metadata.name),
+                               topology);
+  }
+  apply_case_keys(node, topology);
+  return topology;
 }
 
 kube::Pod read_existing(const formats::Document& document) {
@@ -87,6 +114,15 @@ YAML::Node expected_of(const fs::path& path) {
 
 }  // namespace
 
+bool names_a_matrix(const fs::path& folder) {
+  return fs::exists(folder / "nodes.yaml") &&
+         text_of(folder / "nodes.yaml").find(kCaseMatrix) != std::string::npos;
+}
+
+bool can_be_read(const fs::path& folder) {
+  return std::getenv("RANKWARD_CORPUS") != nullptr || !names_a_matrix(folder);
+}
+
 Case read_case(const fs::path& folder) {
   Case out;
   out.name = folder.filename();
@@ -100,10 +136,10 @@ Case read_case(const fs::path& folder) {
   if (fs::exists(folder / "nodes.yaml")) {
     for (const formats::Document& document : documents_of(folder / "nodes.yaml")) {
       kube::Node node = checked(formats::read_node(document.json), document.name);
-      topology::NodeTopology topology = topology::from_labels(node, {});
-      apply_case_keys(node, topology);
+      apply_case_matrix(node);
       out.node_names.push_back(node.metadata.name);
-      builder.put_node(std::move(node), std::move(topology));
+      out.nodes.push_back(node);
+      builder.put_node(node, topology_of(node));
     }
   }
   if (fs::exists(folder / "existing-pods.yaml")) {

@@ -10,6 +10,7 @@
 
 #include "rankward/admission/judge.hpp"
 #include "rankward/formats/documents.hpp"
+#include "rankward/kube/node.hpp"
 #include "rankward/kube/pod.hpp"
 #include "rankward/placement/ranking.hpp"
 
@@ -25,9 +26,17 @@ struct Case {
   std::filesystem::path folder;
   std::vector<CasePod> pods;  // of pod.yaml; other kinds are in `documents` only
   std::vector<std::string> node_names;
+  // As nodes.yaml has them, with a topology annotation where the case names a matrix.
+  std::vector<kube::Node> nodes;
   std::shared_ptr<const placement::Snapshot> snapshot;  // nodes.yaml with existing-pods.yaml
   YAML::Node expected;                                  // the fenced block of expected.md
 };
+
+// Whether its nodes name a published matrix of nvidia-smi.
+[[nodiscard]] bool names_a_matrix(const std::filesystem::path& folder);
+// False where the case rests on published files, which are read from RANKWARD_CORPUS and belong to
+// their publishers, and that is not set.
+[[nodiscard]] bool can_be_read(const std::filesystem::path& folder);
 
 // Reads the folder; what the case states as rankward.io/case-* becomes what the product reads.
 // Throws std::runtime_error where a file cannot be read: the test fails with its text.
