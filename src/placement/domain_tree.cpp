@@ -18,13 +18,21 @@ const topology::FabricPosition& fabric_of(const Snapshot& snapshot, NodeIndex in
 
 }  // namespace
 
+std::uint32_t whole_fabric_tier(const PlanNodes& nodes, const Snapshot& snapshot,
+                                const Options& options) {
+  std::size_t levels = 0;
+  for (const PlanNode& node : nodes.nodes)
+    levels = std::max(levels, fabric_of(snapshot, node.index).domains.size());
+  return std::max(top_tier(options), static_cast<std::uint32_t>(levels) + kLeafTier);
+}
+
 DomainTree make_domain_tree(const PlanNodes& nodes, const std::vector<std::uint32_t>& members,
-                            const Snapshot& snapshot, const Options& options) {
+                            const Snapshot& snapshot, std::uint32_t top) {
   DomainTree tree;
   // Number of a domain by the one above, its level and its name; 0 stands for the whole fabric.
   std::map<std::tuple<std::size_t, std::size_t, std::string_view>, std::size_t> numbers;
   std::map<std::string_view, std::size_t> cliques;
-  tree.domains.push_back({top_tier(options), members});
+  tree.domains.push_back({top, members});
   const auto enter = [&tree](auto& known, auto&& key, std::uint32_t tier) {
     const auto [place, added] = known.try_emplace(key, tree.domains.size());
     if (added) tree.domains.push_back({tier, {}});
@@ -32,9 +40,6 @@ DomainTree make_domain_tree(const PlanNodes& nodes, const std::vector<std::uint3
   };
   for (const std::uint32_t member : members) {
     const topology::FabricPosition& fabric = fabric_of(snapshot, nodes.nodes[member].index);
-    // With more levels than phi has factors for the whole fabric still lies above them all.
-    Domain& top = tree.domains.front();
-    top.tier = std::max(top.tier, static_cast<std::uint32_t>(fabric.domains.size()) + kLeafTier);
     std::size_t above = 0;
     for (std::size_t level = fabric.domains.size(); level-- > 0;) {
       if (fabric.domains[level].empty()) continue;

@@ -60,6 +60,7 @@ class Planner {
     for (std::uint32_t i = 0; i < nodes_.nodes.size(); ++i) {
       if (nodes_.nodes[i].fixed > 0) fixed_.push_back(i);
     }
+    top_ = whole_fabric_tier(nodes_, snapshot, options);
     alone_in_pair_ = ranks == 1 && request_.wants_rdma() && request_.gpus() > 0;
   }
 
@@ -153,7 +154,7 @@ class Planner {
     if (room_of(members) < question_.pods) return;
     Arena arena;
     arena.rank = rank;
-    arena.tree = make_domain_tree(nodes_, members, snapshot_, options_);
+    arena.tree = make_domain_tree(nodes_, members, snapshot_, top_);
     arena.members = std::move(members);
     std::set<double> steps;
     std::set<std::uint32_t> kinds;
@@ -372,6 +373,7 @@ class Planner {
   PlanNodes nodes_;
   std::int64_t gpus_ = 0;             // G
   std::vector<std::uint32_t> fixed_;  // positions in nodes_
+  std::uint32_t top_ = 0;             // the tier of the whole fabric
   // A lone pod that asks for RDMA is priced as one of two such pods on two nodes.
   bool alone_in_pair_ = false;
   std::vector<Arena> arenas_;

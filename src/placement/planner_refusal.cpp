@@ -76,7 +76,7 @@ class Refuser {
                      std::to_string(own_class_) + ", others for " +
                      std::to_string(all_ - own_class_);
     } else if (first_fixed_ == nullptr && classes_.most().second < question_.pods) {
-      refusal.reason = ReasonCode::kGangIncompatible;
+      refusal.reason = ReasonCode::kTransportMismatch;
       refusal.note = need + "; room for " + std::to_string(all_) + " in " +
                      std::to_string(classes_.room.size()) +
                      " transport classes, the most of one is " +

@@ -59,8 +59,7 @@ ExhaustivePlanner::ExhaustivePlanner(const PlanQuestion& question, const Snapsho
       snapshot_(snapshot),
       held_(held),
       options_(options) {
-  gpus_ = request_.gpus() *
-          (question.pods + static_cast<std::int64_t>(question.fixed.size()));
+  gpus_ = request_.gpus() * (question.pods + static_cast<std::int64_t>(question.fixed.size()));
   for (std::uint32_t i = 0; i < snapshot.size(); ++i)
     read({i});
 }
@@ -69,16 +68,15 @@ void ExhaustivePlanner::read(NodeIndex index) {
   const NodeState& node = snapshot_.node(index);
   Place place;
   place.index = index;
-  place.fixed = static_cast<std::int32_t>(
-      std::count(question_.fixed.begin(), question_.fixed.end(), index));
+  place.fixed =
+      static_cast<std::int32_t>(std::count(question_.fixed.begin(), question_.fixed.end(), index));
   std::int32_t seen = 0;
   for (const Holder& holder : node.holders) {
     if (request_.gang && holder.gang_key == request_.gang->key) ++seen;
   }
-  const bool offered = !question_.among || std::count(question_.among->begin(),
-                                                      question_.among->end(), index) > 0;
-  if (offered &&
-      judge(request_, *question_.spec, node, options_, question_.use).fits()) {
+  const bool offered =
+      !question_.among || std::count(question_.among->begin(), question_.among->end(), index) > 0;
+  if (offered && judge(request_, *question_.spec, node, options_, question_.use).fits()) {
     const std::int32_t unseen = place.fixed > 0 ? std::max(0, place.fixed - seen) : 0;
     const NodeRoom room = room_on(request_, node, {held_.on(index), unseen}, question_.use);
     place.room = static_cast<std::int32_t>(std::min<std::int64_t>(room.pods, 1000));
@@ -142,8 +140,8 @@ ExhaustivePlanner::Links ExhaustivePlanner::links(const Place& place, std::int32
   for (const GpuSet& set : sets) {
     const auto intra = topology::intra_node(machine, set);
     const auto inter = topology::inter_node(machine, set, transport);
-    const double slowest = crosses ? std::min(intra.bandwidth.value, inter.bandwidth.value)
-                                   : intra.bandwidth.value;
+    const double slowest =
+        crosses ? std::min(intra.bandwidth.value, inter.bandwidth.value) : intra.bandwidth.value;
     if (first || slowest < worst) {
       worst = slowest;
       result.intra = intra.bandwidth.value;
@@ -268,8 +266,8 @@ std::optional<PlanTerms> ExhaustivePlanner::terms(const std::vector<std::int32_t
     }
     bandwidth = std::min(bandwidth, out);
   }
-  terms.seconds = ring_seconds(static_cast<double>(request_.message_size.count), gpus, nodes,
-                               bandwidth, step);
+  terms.seconds =
+      ring_seconds(static_cast<double>(request_.message_size.count), gpus, nodes, bandwidth, step);
   return terms;
 }
 

@@ -68,7 +68,8 @@ class ExhaustivePlanner {
   void for_each(std::vector<std::int32_t>& shares, std::size_t place, std::int32_t left,
                 const std::function<void(const PlanTerms&)>& visit) const;
   [[nodiscard]] bool one_class(const std::vector<const Place*>& used) const;
-  [[nodiscard]] bool one_domain(std::string_view level, const std::vector<const Place*>& used) const;
+  [[nodiscard]] bool one_domain(std::string_view level,
+                                const std::vector<const Place*>& used) const;
   [[nodiscard]] std::uint32_t tier(const std::vector<const Place*>& used) const;
 
   const PlanQuestion& question_;

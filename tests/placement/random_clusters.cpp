@@ -117,13 +117,13 @@ class Maker {
     topology::testing::set_nics(made, one_of({12.5, 25.0, 50.0}));
     if (nics > 0 && chance(20)) made.nics.front().rate = topology::GigabytesPerSecond{100};
     if (nics > 0 && chance(10)) made.nics.back().state = topology::PortState::kDown;
-    made.product = one_of<const char*>({"NVIDIA-H100-80GB-HBM3", "NVIDIA-A100-PCIE-40GB",
-                                        "NVIDIA-GB200", "NVIDIA-L40S", ""});
+    made.product = one_of<const char*>(
+        {"NVIDIA-H100-80GB-HBM3", "NVIDIA-A100-PCIE-40GB", "NVIDIA-GB200", "NVIDIA-L40S", ""});
     if (chance(20)) made.gpu_direct = chance(50);
-    made.topology_manager = one_of({topology::TopologyManagerPolicy::kUnknown,
-                                    topology::TopologyManagerPolicy::kNone,
-                                    topology::TopologyManagerPolicy::kSingleNumaNode,
-                                    topology::TopologyManagerPolicy::kRestricted});
+    made.topology_manager =
+        one_of({topology::TopologyManagerPolicy::kUnknown, topology::TopologyManagerPolicy::kNone,
+                topology::TopologyManagerPolicy::kSingleNumaNode,
+                topology::TopologyManagerPolicy::kRestricted});
     made.topology_manager_pod_scope = chance(50);
     for (topology::Gpu& gpu : made.gpus) {
       gpu.health = topology::Health::kHealthy;
@@ -179,13 +179,13 @@ class Maker {
     if (!machine.gpus.empty() && chance(85)) {
       annotations.emplace("rankward.io/assigned-gpus", indexes);
     }
-    made.bound.push_back(running_on(
-        name, pod("on-" + name, {{"nvidia.com/gpu", taken}}, std::move(annotations))));
+    made.bound.push_back(
+        running_on(name, pod("on-" + name, {{"nvidia.com/gpu", taken}}, std::move(annotations))));
   }
 
   void reserve(RandomCase& made) {
-    kube::Pod other = pod("other-0", {{"nvidia.com/gpu", number(1, 2)}},
-                          {{"rankward.io/gang", "other"}});
+    kube::Pod other =
+        pod("other-0", {{"nvidia.com/gpu", number(1, 2)}}, {{"rankward.io/gang", "other"}});
     auto reservation = std::make_shared<Reservation>();
     ReservedPart part;
     part.request = std::make_shared<const Request>(make_request(other, {}).value());

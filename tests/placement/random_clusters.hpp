@@ -23,9 +23,9 @@ struct RandomCase {
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const;
 };
 
-// Varies capacity, number, rate and distance of NICs, NVSwitch, bridged pairs, rings and plain PCIe,
-// NUMA policy, fabric tiers and cliques, occupied GPUs, other gangs' places, fixed ranks, required
-// and preferred domains, message size. At most `nodes` nodes and 8 ranks.
+// Varies capacity, number, rate and distance of NICs, NVSwitch, bridged pairs, rings and plain
+// PCIe, NUMA policy, fabric tiers and cliques, occupied GPUs, other gangs' places, fixed ranks,
+// required and preferred domains, message size. At most `nodes` nodes and 8 ranks.
 [[nodiscard]] RandomCase random_case(std::uint64_t seed, int nodes = 5);
 
 }  // namespace rankward::placement::testing
