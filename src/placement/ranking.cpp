@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "class_of_ranks.hpp"
 #include "domain_outlook.hpp"
 #include "fabric_tier.hpp"
 #include "predictor.hpp"
@@ -247,6 +248,7 @@ Ranking rank(const Request& request, const kube::PodSpec& spec, const Snapshot& 
              const HeldPlaces* held) {
   Ranking ranking;
   ranking.verdicts.reserve(candidates.size());
+  ClassOfRanks ranks(request, GangView(request, snapshot, options), snapshot);
   for (const Candidate& candidate : candidates) {
     if (!candidate.index) {
       ranking.verdicts.push_back(judge_unknown_node(options, use));
@@ -258,6 +260,7 @@ Ranking rank(const Request& request, const kube::PodSpec& spec, const Snapshot& 
         is_taken_by_others(request, node, held->on(*candidate.index))) {
       verdict.reason = ReasonCode::kReservedForGang;
     }
+    if (verdict.fits() && !ranks.admits(node)) verdict.reason = ReasonCode::kTransportMismatch;
   }
   ranking.fits = Ranker(request, snapshot, candidates, options).rank(ranking.verdicts);
   return ranking;

@@ -408,6 +408,31 @@ TEST_F(GangCallTest, RolesAreSubGangsAndStandOrFallTogether) {
   EXPECT_TRUE(view_->reservations->empty());
 }
 
+TEST_F(GangCallTest, ARankIsNeverPutOnAnotherTransportThanTheRest) {
+  for (const int rank : {0, 1})
+    place(ranked("job", rank, 2));
+  topology::NodeTopology sockets = hgx();
+  sockets.nics.clear();
+  cluster_.add(node("a2", {{"nvidia.com/gpu", 8}, {"rdma/ib", 1000}}, leaf("leaf-a")), sockets);
+  see();
+  const CallAnswer extra = call(ranked("job", 2, 2), {"a2", "b0"});
+  EXPECT_THAT(reasons(extra), ElementsAre("TransportMismatch", ""));
+  EXPECT_THAT(fits(extra), ElementsAre("b0"));
+}
+
+TEST_F(GangCallTest, RanksOnSlicesNeedThePodsConsent) {
+  kube::Pod slice = pod("slice-0", {{"nvidia.com/mig-1g.10gb", 1}},
+                        {{"rankward.io/gang", "slice"}, {"rankward.io/gang-size", "2"}});
+  cluster_.add(node("a0", {{"nvidia.com/mig-1g.10gb", 7}}));
+  see();
+  EXPECT_THAT(reasons(call(slice, {"a0"})), ElementsAre("GangIncompatible"));
+  slice.metadata.annotations["rankward.io/sharing"] = "mig";
+  EXPECT_THAT(places(slice, {"a0"}), ElementsAre("a0"));
+  slice.metadata.annotations.erase("rankward.io/sharing");
+  slice.metadata.annotations.erase("rankward.io/gang-size");
+  EXPECT_THAT(places(slice, {"a0"}), ElementsAre("a0")) << "nobody says that it is one of several";
+}
+
 TEST_F(GangCallTest, CallsSlideTheLimit) {
   call(ranked("job", 0, 4));
   cluster_.add(ranked("job", 0, 4));

@@ -44,9 +44,9 @@ struct Plan {
 };
 
 struct PlanRefusal {
-  // GangDoesNotFit: too little room now. GangIncompatible: enough in all, but not in one transport
-  // class. OutsideFabricDomain: enough, but in no one domain of the required tier. CliqueMismatch,
-  // TransportMismatch: as those, for NVLink cliques and towards the fixed ranks.
+  // GangDoesNotFit: too little room now. TransportMismatch: enough in all, but not in one transport
+  // class, or not in that of the fixed ranks. OutsideFabricDomain: enough, but in no one domain of
+  // the required tier; CliqueMismatch: that for NVLink cliques.
   ReasonCode reason = ReasonCode::kGangDoesNotFit;
   std::int32_t room = 0;  // the most ranks that one class and domain could take
   std::string note;       // one sentence with numbers, for the log, Events and explain
