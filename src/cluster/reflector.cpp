@@ -5,6 +5,7 @@
 
 #include "backoff.hpp"
 #include "line_splitter.hpp"
+#include "list_splitter.hpp"
 #include "rankward/formats/objects.hpp"
 
 namespace rankward::cluster {
@@ -17,6 +18,8 @@ constexpr std::string_view kAnyVersion = "0";
 // A watch that ends sooner and without any event is a failure, or we would spin.
 constexpr std::chrono::seconds kShortestWatch{1};
 constexpr std::size_t kMaxStatusBytes = 4096;
+// Above the limit of an event, so that an object that is over that one is still read from a list.
+constexpr std::size_t kMaxItemBytes = std::size_t{64} << 20;
 
 std::string percent_encoded(std::string_view text) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
@@ -34,6 +37,12 @@ std::string percent_encoded(std::string_view text) {
     out += kHex[byte & 15];
   }
   return out;
+}
+
+// The start of a body that says why; false once there is enough of it.
+bool collect(net::ClientResponse& refusal, std::string_view chunk) {
+  refusal.body.append(chunk.substr(0, kMaxStatusBytes - refusal.body.size()));
+  return refusal.body.size() < kMaxStatusBytes;
 }
 
 }  // namespace
@@ -91,12 +100,36 @@ std::optional<ApiFailure> Reflector::list(const std::string& version) {
 
 std::optional<ApiFailure> Reflector::list_page(const std::string& target,
                                                std::string& continue_token) {
-  auto response = client_.get(target, options_.timing.list_timeout);
-  if (!response) return ApiFailure{.what = response.error().to_string()};
-  if (response->status != 200) return api_failure(*response);
-  auto meta = formats::read_list(response->body, [this](std::string_view json) -> Result<void> {
+  const auto deadline = options_.clock->now() + options_.timing.list_timeout;
+  std::optional<net::ClientResponse> refusal;
+  std::optional<ApiFailure> failure;
+  ListSplitter items(kMaxItemBytes);
+
+  const auto on_item = [&](std::string_view json) {
     if (auto taken = sink_.list_item(json); !taken) unreadable(taken.error());
-    return {};
+  };
+  const auto on_head = [&](const net::ClientResponse& head) {
+    if (head.status != 200) refusal = head;
+    return true;
+  };
+  const auto on_chunk = [&](std::string_view chunk) {
+    if (refusal) return collect(*refusal, chunk);
+    if (!items.feed(chunk, on_item)) {
+      ++counters_.parse_errors;
+      failure =
+          ApiFailure{.what = "an item is larger than " + std::to_string(kMaxItemBytes) + " bytes"};
+    } else if (options_.clock->now() > deadline) {
+      failure = ApiFailure{.what = "the list took too long"};
+    }
+    return !failure;
+  };
+
+  const auto outcome = client_.stream(target, on_head, on_chunk, options_.timing.list_timeout);
+  if (refusal) return api_failure(*refusal);
+  if (failure) return failure;
+  if (!outcome) return ApiFailure{.what = outcome.error().to_string()};
+  auto meta = formats::read_list(items.rest(), [](std::string_view) -> Result<void> {
+    return Error::invalid("must be an object");
   });
   if (!meta) {
     ++counters_.parse_errors;
@@ -125,10 +158,7 @@ std::optional<ApiFailure> Reflector::watch() {
     return true;
   };
   const auto on_chunk = [&](std::string_view chunk) {
-    if (refusal) {
-      refusal->body.append(chunk.substr(0, kMaxStatusBytes - refusal->body.size()));
-      return refusal->body.size() < kMaxStatusBytes;
-    }
+    if (refusal) return collect(*refusal, chunk);
     const auto outcome = lines.feed(chunk, [&](std::string_view line) {
       failure = take_line(line);
       return !failure;
