@@ -101,8 +101,8 @@ TEST(Links, AreTheOnesThatTheCaseNames) {
     }
   }
   EXPECT_GT(judged + waiting, 0U);
-  std::cout << "judged: " << judged << " nodes; not run: " << waiting
-            << " cases (RANKWARD_CORPUS is not set)\n";
+  std::cout << "judged: " << judged << " nodes\n";
+  if (waiting > 0) std::cout << "not run: " << waiting << " cases (RANKWARD_CORPUS is not set)\n";
 }
 
 // The case asks for the order by score; this asks for the reason: four GPUs beside their NICs send
@@ -122,6 +122,37 @@ TEST(Links, ASocketWithoutNicsSendsLess) {
   for (const std::int64_t gpus : {1, 2, 4, 8}) {
     EXPECT_GT(sends("node-near", gpus), 1.9 * sends("node-far", gpus)) << gpus << " GPUs";
   }
+}
+
+// Near and far differ in their GPUs too; here the NICs alone do.
+TEST(Links, TheNicsAloneDecideWhereTheGpusAreTheSame) {
+  const fs::path folder = kFolder / "29-nic-on-the-other-numa";
+  if (!can_be_read(folder)) {
+    std::cout << "not run: RANKWARD_CORPUS is not set\n";
+    return;
+  }
+  Case read = read_case(folder);
+  const auto& near = read.snapshot->node(read.snapshot->find("node-near").value());
+  NodeTopology far = *near.topology;
+  std::fill(far.nic_paths.begin(), far.nic_paths.end(), PathType::kSys);
+  placement::SnapshotBuilder builder;
+  // By name alone the worse one would come first.
+  kube::Node node = *near.node;
+  node.metadata.name = "a-far";
+  builder.put_node(node, far);
+  node.metadata.name = "b-near";
+  builder.put_node(node, *near.topology);
+  read.node_names = {"a-far", "b-near"};
+  read.snapshot = builder.build();
+
+  const Judged judged = judge(read, read.pods.front().pod);
+  ASSERT_EQ(judged.ranking.fits.size(), 2U);
+  const auto& best = judged.ranking.fits[0];
+  const auto& other = judged.ranking.fits[1];
+  EXPECT_EQ(judged.candidates[best.candidate].name, "b-near");
+  EXPECT_GT(best.score, other.score);
+  EXPECT_THAT(best.prediction.bottleneck, EndsWith("PIX"));
+  EXPECT_THAT(other.prediction.bottleneck, EndsWith("SYS, no GPUDirect"));
 }
 
 }  // namespace
