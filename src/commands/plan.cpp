@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <ostream>
+#include <set>
 #include <vector>
 
 #include "files.hpp"
+#include "plan_gangs.hpp"
 #include "rankward/cluster/inventory.hpp"
 #include "rankward/formats/json_writer.hpp"
 #include "rankward/placement/ranking.hpp"
@@ -205,6 +209,8 @@ int plan(const PlanOptions& options, const Console& console) {
   std::vector<std::string> names;
   for (const kube::Node& node : *nodes)
     names.push_back(node.metadata.name);
+  for (const PodDocument& document : *pods)
+    existing.push_back(document.pod);
   cluster::InventorySource inventory(std::move(*nodes), existing);
   for (const std::string& warning : inventory.warnings()) {
     console.err << "rankward plan: topology report cannot be read, labels are used: " << warning
@@ -214,17 +220,45 @@ int plan(const PlanOptions& options, const Console& console) {
   bool all_fit = true;
   std::string text;
   formats::JsonWriter json(text);
-  json.begin_object().key("pods").begin_array();
+  json.begin_object().key("gangs").begin_array();
+  // Gangs first and whole: what is left is for the pods by themselves.
+  std::map<std::string, std::optional<GangPlan>> gangs;
+  std::set<const PodDocument*> placed;
   for (PodDocument& document : *pods) {
+    const auto gang = placement::gang_of(document.pod);
+    if (!gang || !*gang) continue;
+    auto [known, is_new] = gangs.try_emplace((*gang)->key);
+    if (is_new) {
+      known->second = plan_gang_of(document.pod, inventory.current());
+      if (known->second && options.output == OutputForm::kJson) write_gang(*known->second, json);
+      if (known->second && options.output != OutputForm::kJson) print_gang(*known->second, console);
+    }
+    if (!known->second) continue;
+    all_fit = all_fit && known->second->planned();
+    // A gang that cannot start is explained node by node, once.
+    if (known->second->planned() || !is_new) placed.insert(&document);
+    const std::string node = known->second->node_of(document.pod);
+    if (node.empty()) continue;
+    if (auto bound = inventory.bind(document.pod, node); !bound)
+      return fail(bound.error(), console);
+  }
+  json.end_array().key("pods").begin_array();
+  for (PodDocument& document : *pods) {
+    if (placed.contains(&document)) continue;
     auto planned = plan_pod(document.pod, inventory, names);
     if (!planned) return fail(planned.error(), console);
     const bool fits = !planned->ranking.fits.empty();
     all_fit = all_fit && fits;
+    // Its gang does not start: the table says which nodes would have taken a rank.
+    const auto gang = placement::gang_of(document.pod);
+    const bool held_back = gang && *gang && gangs.at((*gang)->key).has_value();
     if (options.output == OutputForm::kJson) {
       write_json(*planned, json);
     } else {
       console.out << console.paint(Colour::kBold, "pod " + planned->request.pod) << ": ";
-      if (fits) {
+      if (held_back) {
+        console.out << "by itself, without the rest of its gang\n";
+      } else if (fits) {
         const auto& best = planned->ranking.fits.front();
         console.out << console.paint(Colour::kGreen,
                                      std::string(planned->candidates[best.candidate].name))
@@ -235,7 +269,7 @@ int plan(const PlanOptions& options, const Console& console) {
       print_table(*planned, options.output == OutputForm::kWide, console);
       console.out << '\n';
     }
-    if (fits) {
+    if (fits && !held_back) {
       const std::string_view node =
           planned->candidates[planned->ranking.fits.front().candidate].name;
       if (auto bound = inventory.bind(std::move(document.pod), node); !bound) {

@@ -157,6 +157,24 @@ status:
                                 HasSubstr("InsufficientGpu"), HasSubstr(R"("free":0)")));
 }
 
+TEST_F(CommandsTest, PlanShowsAGangWholeOrWhyNoRankIsStarted) {
+  PlanOptions options;
+  options.pods_file = source("tests/cases/32-clique-mismatch-4-nodes-2-racks/pod.yaml");
+  options.nodes_file = source("tests/cases/32-clique-mismatch-4-nodes-2-racks/nodes.yaml");
+  EXPECT_EQ(plan(options, console_), 1) << err_.str();
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("gang team-a/Gang/nvl4: no rank is started"),
+                    HasSubstr("CliqueMismatch"), HasSubstr("pod team-a/nvl4-0: by itself"),
+                    HasSubstr("gang team-a/Gang/nvl2: 2 ranks on 2 nodes, one NVLink clique"),
+                    Not(HasSubstr("pod team-a/nvl2-0")), Not(HasSubstr("pod team-a/nvl4-1"))));
+  out_.str("");
+  options.output = OutputForm::kJson;
+  EXPECT_EQ(plan(options, console_), 1);
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr(R"("gang":"team-a/Gang/nvl4","schedulable":false)"),
+                    HasSubstr(R"("room":2)"), HasSubstr(R"("slots":["gb200-0","gb200-2"])")));
+}
+
 TEST_F(CommandsTest, PlanRefusesInputThatHoldsNoPodOrCannotBeRead) {
   PlanOptions options;
   options.pods_file = file("nothing.yaml", "a: b\n");

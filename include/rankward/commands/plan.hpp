@@ -16,9 +16,9 @@ struct PlanOptions {
   OutputForm output = OutputForm::kTable;
 };
 
-// Judges each pod of the file against every node, in order, each placed pod holding its devices for
-// the next. Exit code 0: every pod fits somewhere; 1: some pod fits nowhere; 3: input that cannot
-// be read.
+// Plans the gangs of the file whole, then judges each other pod against every node, in order, each
+// placed pod holding its devices for the next. Exit code 0: every pod fits somewhere; 1: some pod
+// fits nowhere, or a gang as a whole does not; 3: input that cannot be read.
 int plan(const PlanOptions& options, const Console& console);
 
 }  // namespace rankward::commands
