@@ -87,6 +87,12 @@ std::shared_ptr<const kube::PodSpec> without_unread(kube::PodSpec spec) {
   return std::make_shared<const kube::PodSpec>(std::move(spec));
 }
 
+// Batch clusters have a hundred thousand of them waiting, and nobody would ever read them.
+bool is_job_without_devices(const Request& request, const kube::ObjectMeta& metadata) {
+  return !request.asks_for_devices() && request.nics.empty() &&
+         request.gang->key.starts_with(metadata.namespace_ + "/Job/");
+}
+
 std::optional<PendingMember> pending_member(const kube::Pod& pod, const RequestOptions& options) {
   auto request = make_request(pod, options);
   if (!request || !request->gang) return std::nullopt;
@@ -100,6 +106,7 @@ std::optional<PendingMember> pending_member(const kube::Pod& pod, const RequestO
     (gate == kGangGate ? member.gated : member.gated_by_others) = true;
   }
   member.deleting = pod.metadata.deleting;
+  if (is_job_without_devices(*member.request, pod.metadata) && !member.gated) return std::nullopt;
   return member;
 }
 

@@ -20,11 +20,12 @@ struct SnapshotBuilder::State {
     std::uint32_t index = 0;                   // in the last Snapshot, if it was there
     bool changed = false;
 
-    [[nodiscard]] bool has_holders() const {
-      return draft ? !draft->empty() : state && !state->holders.empty();
+    [[nodiscard]] const std::vector<Holder>& current() const {
+      static const std::vector<Holder> kNone;
+      return draft ? *draft : state ? state->holders : kNone;
     }
     std::vector<Holder>& holders() {
-      if (!draft) draft = state ? state->holders : std::vector<Holder>();
+      if (!draft) draft = current();
       return *draft;
     }
   };
@@ -74,6 +75,18 @@ struct SnapshotBuilder::State {
     places.erase(found);
   }
 
+  [[nodiscard]] bool has_holder(const std::string& node, const Holder& holder) {
+    const auto found = places.find(holder.uid);
+    if (found == places.end() || found->second.node == nullptr || *found->second.node != node) {
+      return false;
+    }
+    const auto& holders = entries.find(node)->second.current();
+    const auto known = std::lower_bound(
+        holders.begin(), holders.end(), holder.uid,
+        [](const Holder& each, const std::string& wanted) { return each.uid < wanted; });
+    return *known == holder;
+  }
+
   void forget_node(Entry& entry);
 
   void put_holder(const std::string& node, Holder holder) {
@@ -111,7 +124,7 @@ struct SnapshotBuilder::State {
       Entry& entry = it->second;
       if (!entry.node) {
         // Kept only as long as pods are said to be there.
-        it = entry.has_holders() ? std::next(it) : entries.erase(it);
+        it = entry.current().empty() ? entries.erase(it) : std::next(it);
         continue;
       }
       next.nodes_.push_back(built(entry));
@@ -192,7 +205,7 @@ void SnapshotBuilder::State::forget_node(Entry& entry) {
   entry.topology.reset();
   entry.machine.reset();
   // Its pods may still be there.
-  if (entry.has_holders()) (void)entry.holders();
+  if (!entry.current().empty()) (void)entry.holders();
   entry.state.reset();
   nodes_changed = true;
 }
@@ -208,6 +221,8 @@ void SnapshotBuilder::put_pod(const kube::Pod& pod) {
 }
 
 void SnapshotBuilder::put_pod(PodDigest digest) {
+  // Most of what comes about a bound pod is its status, which changes nothing here.
+  if (digest.holder && state_->has_holder(digest.node, *digest.holder)) return;
   state_->drop_pod(digest.key);
   if (digest.holder) {
     state_->put_holder(digest.node, std::move(*digest.holder));
@@ -228,7 +243,7 @@ void SnapshotBuilder::clear_nodes() {
 
 void SnapshotBuilder::clear_pods() {
   for (auto& [name, entry] : state_->entries) {
-    if (!entry.has_holders()) continue;
+    if (entry.current().empty()) continue;
     entry.draft.emplace();
     state_->mark(name, entry);
   }

@@ -105,6 +105,26 @@ TEST_F(SnapshotBuilderTest, SharesWhatHasNotChangedWithTheLastSnapshot) {
   EXPECT_EQ(state(after, "b").free(kGpu), 6);
 }
 
+TEST_F(SnapshotBuilderTest, SeesNoChangeInAPodThatHoldsTheSameAsBefore) {
+  kube::Pod held = running_on("a", pod("p", {{"nvidia.com/gpu", 2}}));
+  builder_.put_pod(held);
+  EXPECT_TRUE(builder_.changed());
+  const auto before = builder_.build();
+  EXPECT_FALSE(builder_.changed());
+  held.metadata.resource_version = "2";
+  held.status.phase = "Pending";
+  builder_.put_pod(held);
+  EXPECT_FALSE(builder_.changed());
+  EXPECT_EQ(&state(before, "a"), &state(builder_.build(), "a"));
+  held.metadata.annotations["rankward.io/assigned-gpus"] = "0,1";
+  builder_.put_pod(held);
+  EXPECT_TRUE(builder_.changed());
+  held.spec.node_name = "b";
+  builder_.put_pod(held);
+  EXPECT_EQ(free_on("a"), 8);
+  EXPECT_EQ(free_on("b"), 6);
+}
+
 TEST_F(SnapshotBuilderTest, SharesUnchangedNodesThoughTheirNumbersMove) {
   const auto before = builder_.build();
   builder_.put_node(node("aa", {}), {});

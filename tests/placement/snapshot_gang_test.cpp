@@ -148,6 +148,28 @@ TEST_F(SnapshotGang, KeepsNoPodThatHasEndedOrIsGoneOrAlone) {
   EXPECT_EQ(builder_.build()->gang(kG), nullptr);
 }
 
+TEST_F(SnapshotGang, KeepsNoPodsOfAJobWithoutDevicesUnlessTheyWaitForUs) {
+  kube::Pod plain = pod("plain", {{"cpu", 1}});
+  plain.metadata.labels = {{"batch.kubernetes.io/job-name", "work"},
+                           {"batch.kubernetes.io/job-completion-index", "0"}};
+  builder_.put_pod(plain);
+  EXPECT_THAT(pending_gangs(*builder_.build()), IsEmpty());
+  kube::Pod gated = plain;
+  gated.spec.scheduling_gates = {"rankward.io/gang"};
+  builder_.put_pod(gated);
+  EXPECT_THAT(pending_gangs(*builder_.build()), ElementsAre("team-a/Job/work"));
+  kube::Pod claims = plain;
+  claims.spec.containers[0].resources.claims = {"gpus"};
+  builder_.put_pod(claims);
+  EXPECT_THAT(pending_gangs(*builder_.build()), ElementsAre("team-a/Job/work"));
+  // A leader without devices is part of its gang.
+  kube::Pod leader = pod("leader", {{"cpu", 1}});
+  leader.metadata.labels = {{"training.kubeflow.org/job-name", "mpi"},
+                            {"training.kubeflow.org/job-role", "launcher"}};
+  builder_.put_pod(leader);
+  EXPECT_NE(builder_.build()->gang("team-a/TrainingJob/mpi"), nullptr);
+}
+
 TEST_F(SnapshotGang, MarksPendingPodsThatAreBeingDeleted) {
   kube::Pod leaving = waiting("p", "g");
   leaving.metadata.deleting = true;

@@ -37,6 +37,7 @@ struct Holder {
   std::string gang_key;  // "" for none, and once the pod is being deleted: no rank any more
   std::optional<std::int32_t> rank;
   std::string role;  // of gang_key's members
+  friend bool operator==(const Holder&, const Holder&) = default;
 };
 
 // One accelerator or RDMA resource of a node, apart from the rest: every call asks for these, of
@@ -151,7 +152,8 @@ class SnapshotBuilder {
   // Adds or replaces by UID (by namespace/name where there is none). Terminal or unbound pods hold
   // nothing; a pod that is being deleted holds its devices until it is gone. A pod may come before
   // its node. Pods without a node are kept where they belong to a gang and have not ended; one
-  // whose annotations are not in their form belongs to none.
+  // whose annotations are not in their form belongs to none. A Job's pods are all alike: where they
+  // ask for no device and carry no gate of ours, they are not kept.
   void put_pod(const kube::Pod& pod);
   void put_pod(PodDigest digest);
   // By the same key.
