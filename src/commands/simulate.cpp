@@ -146,9 +146,12 @@ void print_table(const std::vector<sim::Summary>& summaries, const Console& cons
   Table table({"POLICY", "T/T* MEAN", "T/T* P95", "T MEAN", "MIXED", "HALF-PLACED", "RUNNING",
                "IDLE HELD", "FRAGMENTED", "WAIT MEAN", "WAIT P95", "PLACE P50", "PLACE P99"});
   for (const sim::Summary& summary : summaries) {
+    const auto ratio = [&](double value) {
+      return summary.gangs == 0 ? std::string("-") : fmt::format("{:.2f}", value);
+    };
     table.add({{std::string(summary.policy.name)},
-               {fmt::format("{:.2f}", summary.mean_ratio)},
-               {fmt::format("{:.2f}", summary.p95_ratio)},
+               {ratio(summary.mean_ratio)},
+               {ratio(summary.p95_ratio)},
                {format_seconds(summary.mean_seconds)},
                {format_percent(summary.mixed), summary.mixed > 0 ? Colour::kRed : Colour::kGreen},
                {format_percent(summary.half_placed),
