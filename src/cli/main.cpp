@@ -10,6 +10,7 @@
 #include "rankward/commands/check.hpp"
 #include "rankward/commands/console.hpp"
 #include "rankward/commands/demo.hpp"
+#include "rankward/commands/gates.hpp"
 #include "rankward/commands/plan.hpp"
 #include "rankward/commands/serve.hpp"
 #include "rankward/commands/simulate.hpp"
@@ -146,6 +147,19 @@ CLI::App& add_topo(CLI::App& app, rankward::commands::TopoOptions& options) {
   return topo;
 }
 
+CLI::App& add_gates_lift(CLI::App& app, rankward::commands::GatesLiftOptions& options) {
+  CLI::App& gates = *app.add_subcommand("gates", "Scheduling gates of gangs that are held back");
+  gates.require_subcommand(1);
+  CLI::App& lift = *gates.add_subcommand(
+      "lift", "Take rankward.io/gang off pods by hand; exit 1: some could not be, 3: unreadable");
+  lift.add_option("NAMES", options.names, "Gangs or pods")->required();
+  lift.add_option("-n,--namespace", options.name_space, "Their namespace")->capture_default_str();
+  lift.add_option("--kubeconfig", options.kubeconfig, "Kubeconfig of the cluster");
+  lift.add_option("--context", options.context, "Context of the kubeconfig");
+  lift.add_flag("--dry-run", options.dry_run, "Only say what would be done");
+  return lift;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -162,6 +176,7 @@ int main(int argc, char** argv) {
   rankward::commands::TopoOptions topo_options;
   rankward::commands::DemoOptions demo_options;
   rankward::commands::SimulateOptions simulate_options;
+  rankward::commands::GatesLiftOptions gates_lift_options;
   std::string shell;
   const CLI::App& serve = add_serve(app, serve_options);
   const CLI::App& check = add_check(app, check_options);
@@ -170,6 +185,7 @@ int main(int argc, char** argv) {
   CLI::App& demo = *app.add_subcommand("demo", "Place a job and deny a pod on an embedded cluster");
   demo.add_flag("--log", demo_options.show_log, "Show the server's own log on stderr");
   const CLI::App& simulate = add_simulate(app, simulate_options);
+  const CLI::App& gates_lift = add_gates_lift(app, gates_lift_options);
   CLI::App& completion =
       *app.add_subcommand("completion", "Print completion for bash, zsh or fish");
   completion.add_option("SHELL", shell, "bash, zsh or fish")
@@ -189,6 +205,7 @@ int main(int argc, char** argv) {
     simulate_options.show_progress = isatty(STDERR_FILENO) != 0;
     return rankward::commands::simulate(simulate_options, console);
   }
+  if (gates_lift.parsed()) return rankward::commands::gates_lift(gates_lift_options, console);
   if (completion.parsed()) {
     std::cout << rankward::cli::completion_script(app, shell);
     return 0;

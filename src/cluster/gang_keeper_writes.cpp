@@ -117,7 +117,10 @@ bool GangRounds::take_in(const WriteOutcome& outcome, std::atomic<std::uint64_t>
       backoff_.reset();
       return true;
     case WriteResult::kGone:
+      return true;
     case WriteResult::kConflict:
+      // Rare, and each time the same where a policy of the cluster is against it.
+      report(Severity::kInfo, "a write met something else than expected", object, outcome.what);
       return true;
     case WriteResult::kRefused:
       ++failures;

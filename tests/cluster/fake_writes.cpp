@@ -113,7 +113,7 @@ void FakeWriteServer::handle(const net::Request& request, net::Response& respons
   if (request.target.starts_with(kLeases)) {
     answer_lease(request, response);
   } else if (request.target.starts_with(kPods)) {
-    patch_pod(request, response);
+    answer_pods(request, response);
   } else {
     response.status = request.method == "POST" ? 201 : 200;
     response.body = "{}";
@@ -140,8 +140,16 @@ void FakeWriteServer::answer_lease(const net::Request& request, net::Response& r
   response.body = formats::write_lease("own", "rankward", *lease_);
 }
 
-void FakeWriteServer::patch_pod(const net::Request& request, net::Response& response) {
+void FakeWriteServer::answer_pods(const net::Request& request, net::Response& response) {
   auto path = std::string(request.target.substr(kPods.size()));
+  if (path.ends_with("/pods")) {
+    std::string items;
+    for (const auto& [name, json] : pods_) {
+      if (name.starts_with(path + "/")) items += (items.empty() ? "" : ",") + json;
+    }
+    response.body = R"({"metadata":{"resourceVersion":"1"},"items":[)" + items + "]}";
+    return;
+  }
   if (path.ends_with("/status")) path.resize(path.size() - std::string_view("/status").size());
   const auto found = pods_.find(path);
   if (found == pods_.end()) {

@@ -48,7 +48,7 @@ class FakeWriteServer {
  private:
   void handle(const net::Request& request, net::Response& response);
   void answer_lease(const net::Request& request, net::Response& response);
-  void patch_pod(const net::Request& request, net::Response& response);
+  void answer_pods(const net::Request& request, net::Response& response);
 
   mutable std::mutex mutex_;
   std::optional<formats::Lease> lease_;  // under mutex_, as all below
