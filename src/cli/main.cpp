@@ -117,8 +117,14 @@ CLI::App& add_simulate(CLI::App& app, rankward::commands::SimulateOptions& optio
   simulate.add_option("--singles", options.singles, "Single pods of built-in work")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  simulate.add_option("--load", options.load, "GPUs that built-in work asks for, over all GPUs")
-      ->check(CLI::Range(0.01, 10.0))
+  simulate
+      .add_option("--load", options.load,
+                  "GPUs that the jobs ask for, over all GPUs; built-in work: 0.9")
+      ->check(CLI::Range(0.01, 10.0));
+  simulate
+      .add_option("--communication", options.communication,
+                  "Share of a gang's time that its collectives take at their best")
+      ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   simulate.add_flag("--no-backfill", options.no_backfill, "Nobody overtakes a job that waits");
   simulate.add_option("-o,--output", options.output, "table, json or csv")

@@ -93,7 +93,7 @@ Result<LoadedJobs> load_jobs(const SimulateOptions& options,
     work.seed = options.seed;
     work.gangs = options.gangs;
     work.singles = options.singles;
-    work.load = options.load;
+    work.load = options.load.value_or(work.load);
     work.largest_pod = 1;
     work.cluster_gpus = gpus_of(nodes, work.largest_pod);
     // A quarter of the cluster, so that one gang is never all of it.
@@ -111,6 +111,8 @@ Result<LoadedJobs> load_jobs(const SimulateOptions& options,
   if (!jobs) return std::move(jobs.error());
   std::stable_sort(jobs->begin(), jobs->end(),
                    [](const Job& a, const Job& b) { return a.arrival < b.arrival; });
+  std::int64_t largest = 0;
+  if (options.load) sim::scale_to_load(*jobs, *options.load, gpus_of(nodes, largest));
   return LoadedJobs{base_name(options.jobs), std::move(*jobs)};
 }
 
@@ -144,7 +146,8 @@ std::string format_percent(double share) {
 
 void print_table(const std::vector<sim::Summary>& summaries, const Console& console) {
   Table table({"POLICY", "T/T* MEAN", "T/T* P95", "T MEAN", "MIXED", "HALF-PLACED", "RUNNING",
-               "IDLE HELD", "FRAGMENTED", "WAIT MEAN", "WAIT P95", "PLACE P50", "PLACE P99"});
+               "IDLE HELD", "FRAGMENTED", "WAIT MEAN", "WAIT P95", "GANG DONE", "PLACE P50",
+               "PLACE P99"});
   for (const sim::Summary& summary : summaries) {
     const auto ratio = [&](double value) {
       return summary.gangs == 0 ? std::string("-") : fmt::format("{:.2f}", value);
@@ -161,6 +164,7 @@ void print_table(const std::vector<sim::Summary>& summaries, const Console& cons
                {format_percent(summary.fragmentation)},
                {format_wait(summary.mean_wait)},
                {format_wait(summary.p95_wait)},
+               {format_wait(summary.mean_gang_done)},
                {fmt::format("{:.0f} us", summary.p50_microseconds)},
                {fmt::format("{:.0f} us", summary.p99_microseconds)}});
   }
@@ -227,8 +231,9 @@ int simulate(const SimulateOptions& options, const Console& console) {
   sim::SimulationOptions simulation;
   simulation.seed = options.seed;
   simulation.backfill = !options.no_backfill;
+  simulation.communication = options.communication;
+  simulation.best = sim::best_seconds(loaded->nodes, work->jobs, simulation);
   std::vector<sim::SimulationResult> results;
-  std::vector<double> best;
   {
     ProgressBar bar(console, options.show_progress);
     const auto wanted = wanted_policies(options);
@@ -241,10 +246,9 @@ int simulate(const SimulateOptions& options, const Console& console) {
       if (!result) return refuse(result.error(), console);
       results.push_back(std::move(*result));
     }
-    best = sim::best_seconds(loaded->nodes, work->jobs, simulation);
   }
 
-  const auto summaries = sim::summarise(results, work->jobs, std::move(best));
+  const auto summaries = sim::summarise(results, work->jobs, simulation.best);
   sim::Setting setting{loaded->name, work->name, loaded->nodes.size(), 0, 0, 0, options.seed};
   std::int64_t largest = 0;
   setting.gpus = gpus_of(loaded->nodes, largest);

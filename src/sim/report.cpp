@@ -46,6 +46,7 @@ Summary summary_of(const SimulationResult& result, const std::vector<Job>& jobs,
   std::vector<double> unmixed;
   std::vector<double> waits;
   std::vector<double> gang_waits;
+  std::vector<double> gang_dones;
   std::size_t all_gangs = 0;
   std::size_t half_placed = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -60,6 +61,7 @@ Summary summary_of(const SimulationResult& result, const std::vector<Job>& jobs,
     waits.push_back(job.waited);
     if (!is_gang) continue;
     gang_waits.push_back(job.waited);
+    gang_dones.push_back(job.waited + job.ran);
     seconds.push_back(job.seconds);
     const double ratio = best[i] > 0 ? job.seconds / best[i] : 1;
     summary.ratios.push_back(ratio);
@@ -82,6 +84,7 @@ Summary summary_of(const SimulationResult& result, const std::vector<Job>& jobs,
   summary.fragmentation = result.fragmented_gpus / gpus;
   summary.mean_wait = mean(waits);
   summary.mean_gang_wait = mean(gang_waits);
+  summary.mean_gang_done = mean(gang_dones);
   std::sort(waits.begin(), waits.end());
   summary.p95_wait = quantile(waits, 0.95);
   std::vector<double> microseconds = result.microseconds;
@@ -107,6 +110,7 @@ std::vector<std::pair<std::string_view, double>> numbers(const Summary& summary)
           {"meanWaitSeconds", summary.mean_wait},
           {"p95WaitSeconds", summary.p95_wait},
           {"meanGangWaitSeconds", summary.mean_gang_wait},
+          {"meanGangDoneSeconds", summary.mean_gang_done},
           {"p50PlaceMicroseconds", summary.p50_microseconds},
           {"p99PlaceMicroseconds", summary.p99_microseconds}};
 }

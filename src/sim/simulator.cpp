@@ -205,7 +205,6 @@ void Simulator::start(std::size_t job) {
   state.running = true;
   ++state.attempt;  // a hold that still runs is void
   running_gpus_ += info.job->gpus * static_cast<std::int64_t>(state.pods.size());
-  events_.push({now_ + info.job->duration, What::kEnd, job, state.attempt});
   JobResult& result = result_->jobs[job];
   result.started = true;
   result.waited = now_ - info.job->arrival;
@@ -214,6 +213,12 @@ void Simulator::start(std::size_t job) {
   result.nodes = evaluation.prediction.nodes;
   result.tier = evaluation.prediction.tier;
   result.mixed_transport = evaluation.mixed_transport;
+  result.ran = info.job->duration;
+  if (options_.communication > 0 && job < options_.best.size() && options_.best[job] > 0) {
+    const double slower = result.seconds / options_.best[job];
+    result.ran *= 1 - options_.communication + options_.communication * slower;
+  }
+  events_.push({now_ + result.ran, What::kEnd, job, state.attempt});
 }
 
 void Simulator::bind(std::size_t job, HostIndex host) {

@@ -53,6 +53,19 @@ double drawn_seconds(double median_hours, Random& random) {
 
 }  // namespace
 
+void scale_to_load(std::vector<Job>& jobs, double load, std::int64_t cluster_gpus) {
+  double gpu_seconds = 0;
+  double span = 0;
+  for (const Job& job : jobs) {
+    gpu_seconds += static_cast<double>(job.pods * job.gpus) * job.duration;
+    span = std::max(span, job.arrival);
+  }
+  if (span <= 0 || cluster_gpus <= 0) return;
+  const double wanted = gpu_seconds / (load * static_cast<double>(cluster_gpus));
+  for (Job& job : jobs)
+    job.arrival *= wanted / span;
+}
+
 std::vector<Job> synthetic_jobs(const WorkloadOptions& options) {
   Random random(options.seed);
   std::vector<Job> jobs;

@@ -133,6 +133,20 @@ TEST(SyntheticJobsTest, KeepTheirBoundsAndTheOfferedLoad) {
   EXPECT_NEAR(offered / (jobs.back().arrival * 6'776), 0.8, 0.04);
 }
 
+TEST(LoadTest, ArrivalsAreMovedToTheLoadAskedFor) {
+  std::vector<Job> jobs(2);
+  jobs[0].gpus = 4;
+  jobs[0].duration = 100;
+  jobs[1].arrival = 1'000;
+  jobs[1].pods = 2;
+  jobs[1].gpus = 3;
+  jobs[1].duration = 50;
+  // 700 GPU-seconds at half of 10 GPUs.
+  scale_to_load(jobs, 0.5, 10);
+  EXPECT_DOUBLE_EQ(jobs[0].arrival, 0);
+  EXPECT_DOUBLE_EQ(jobs[1].arrival, 140);
+}
+
 TEST(SyntheticJobsTest, AreTheSameForTheSameSeed) {
   WorkloadOptions options;
   options.cluster_gpus = options.largest_gang_gpus = 1'000;

@@ -26,12 +26,12 @@ std::vector<Summary> two_policies() {
   one.gpus = 10;
   one.running_gpus = 5;
   one.jobs.resize(3);
-  one.jobs[0] = {true, 60, 0.030, 2, 1, true, true};
-  one.jobs[1] = {true, 0, 0.020, 1, 0, false, false};
-  one.jobs[2] = {true, 0, 0, 1, 0, false, false};
+  one.jobs[0] = {true, 60, 100, 0.030, 2, 1, true, true};
+  one.jobs[1] = {true, 0, 50, 0.020, 1, 0, false, false};
+  one.jobs[2] = {true, 0, 10, 0, 1, 0, false, false};
   SimulationResult other = one;
   other.policy = policies().back();
-  other.jobs[0] = {true, 0, 0.010, 1, 0, false, false};
+  other.jobs[0] = {true, 0, 10, 0.010, 1, 0, false, false};
   other.jobs[1].started = false;
   return summarise({one, other}, jobs, {0.012, 0.012, 0});
 }
@@ -47,6 +47,7 @@ TEST(SummaryTest, RatiosAreToTheBestThatAnybodyReached) {
   EXPECT_DOUBLE_EQ(summaries[0].allocation, 0.5);
   EXPECT_DOUBLE_EQ(summaries[0].mean_wait, 20);
   EXPECT_DOUBLE_EQ(summaries[0].mean_seconds, 0.025);
+  EXPECT_DOUBLE_EQ(summaries[0].mean_gang_done, 105);
   EXPECT_EQ(summaries[1].never_started, 1U);
   EXPECT_EQ(summaries[1].ratios, std::vector<double>{1});
 }

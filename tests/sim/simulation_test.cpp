@@ -82,6 +82,18 @@ TEST(SimulationTest, UnknownPoliciesAreToldWhatIsKnown) {
   EXPECT_NE(result.error().message().find("kueue-balanced"), std::string::npos);
 }
 
+TEST(SimulationTest, SlowCollectivesLengthenAGangByTheirShare) {
+  const std::vector<Job> jobs = {at(0, 100, 2, 1), at(0, 100, 1, 1)};
+  SimulationOptions options;
+  const auto nodes = machines({4});
+  const double seconds = run("kai", nodes, jobs).jobs[0].seconds;
+  options.communication = 0.25;
+  options.best = {seconds / 3, 0};
+  const auto result = run("kai", nodes, jobs, options);
+  EXPECT_DOUBLE_EQ(result.jobs[0].ran, 150);
+  EXPECT_DOUBLE_EQ(result.jobs[1].ran, 100);
+}
+
 TEST(SimulationTest, MixedTransportIsSeen) {
   std::vector<SimulatedNode> nodes = {make_host("ib", {}, {"a", "spine", ""})};
   formats::MachineModel tcp;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,10 @@ struct SimulateOptions {
   // Of built-in work.
   std::size_t gangs = 1'000;
   std::size_t singles = 1'000;
-  double load = 0.9;
+  // GPUs that the jobs ask for, over all GPUs. Built-in work: 0.9 where nothing is said. Of a file
+  // the arrivals are moved to give this load; where nothing is said they stay.
+  std::optional<double> load;
+  double communication = 0;  // see sim::SimulationOptions
   bool no_backfill = false;
   ReportForm output = ReportForm::kTable;
   std::string plot;            // file of the SVG, "" for none

@@ -55,6 +55,9 @@ struct WorkloadOptions {
   JobNetwork network = JobNetwork::kRdmaDevices;
 };
 
+// Moves arrivals so that the jobs ask for this share of the cluster's GPUs; durations stay.
+void scale_to_load(std::vector<Job>& jobs, double load, std::int64_t cluster_gpus);
+
 // Gangs of 2 to 1,024 pods with 1 to 8 GPUs each, and single pods beside them: Poisson arrivals,
 // log-normal durations. The same options give the same jobs, by arrival.
 [[nodiscard]] std::vector<Job> synthetic_jobs(const WorkloadOptions& options);

@@ -28,6 +28,7 @@ struct Summary {
   double mean_wait = 0;           // seconds, of all jobs
   double p95_wait = 0;
   double mean_gang_wait = 0;
+  double mean_gang_done = 0;    // seconds from a gang's arrival to its end
   double p50_microseconds = 0;  // of one attempt to place a gang
   double p99_microseconds = 0;
 };

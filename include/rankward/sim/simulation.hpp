@@ -6,7 +6,8 @@
 //   one by one: those that have a place hold their GPUs idle until the last one has its own, or
 //   until `hold_seconds` after the first; then all go back and the job waits `retry_seconds`.
 // * A job runs for its duration once all of its pods have a place. How fast its collectives are
-//   does not change how long it runs, so that every policy meets the same load.
+//   does not change how long it runs, so that every policy meets the same load; unless a share of
+//   the duration is said to be communication.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,10 @@ struct SimulationOptions {
   std::size_t backfill_depth = 100;  // waiting jobs that are tried after each event
   double hold_seconds = 600;         // torchrun's default wait for the last rank
   double retry_seconds = 60;
+  // Share of a gang's duration that its collectives take at T*: the gang runs for duration *
+  // (1 - share + share * T / T*). Needs `best`.
+  double communication = 0;
+  std::vector<double> best;  // T* by job, as best_seconds() gives it; empty: not known
   placement::Options placement;
 };
 
@@ -41,6 +46,7 @@ struct SimulationOptions {
 struct JobResult {
   bool started = false;
   double waited = 0;        // seconds from arrival to the last pod's place
+  double ran = 0;           // seconds
   double seconds = 0;       // T, of one all-reduce of the gang's message where it stood
   std::uint32_t nodes = 0;  // over how many
   std::uint32_t tier = 0;
