@@ -46,37 +46,37 @@ Ranking greedy(const Call& call) {
               Use::kFilter, &call.view.held);
 }
 
-// Which slot is this pod's. Nothing: all are bound or given to others.
-std::optional<std::size_t> own_slot(const Call& call, const ReservedPart& part,
-                                    const auto& is_offered) {
-  const auto& slots = part.slots;
-  const auto find = [&slots](auto&& wanted) -> std::optional<std::size_t> {
-    const auto found = std::find_if(slots.begin(), slots.end(), wanted);
-    if (found == slots.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - slots.begin());
-  };
-  if (const auto known = find([&](const Slot& slot) { return slot.uid == call.request.uid; })) {
-    return known;
-  }
-  if (const auto rank = call.request.gang->rank;
-      rank && static_cast<std::size_t>(*rank) < slots.size()) {
-    // The newest try of a rank takes the place of the last one.
-    const auto index = static_cast<std::size_t>(*rank);
-    if (!slots[index].bound) return index;
-    return std::nullopt;
-  }
-  const auto open = [](const Slot& slot) { return !slot.bound && slot.uid.empty(); };
-  const auto offered = find([&](const Slot& slot) { return open(slot) && is_offered(slot.node); });
-  return offered ? offered : find(open);
+bool is_open(const Slot& slot) {
+  return !slot.bound && slot.uid.empty();
 }
 
-// Where the names of a few nodes stand among those offered.
+// The slot that is this pod's by what is known of it, or any open one where its rank is not known.
+// Nothing: all are bound or given to others.
+struct OwnSlot {
+  std::optional<std::size_t> index;
+  bool any_open = false;
+};
+
+OwnSlot own_slot(const Request& request, const ReservedPart& part) {
+  const auto& slots = part.slots;
+  const auto known = std::find_if(slots.begin(), slots.end(),
+                                  [&](const Slot& slot) { return slot.uid == request.uid; });
+  if (known != slots.end()) return {static_cast<std::size_t>(known - slots.begin()), false};
+  const auto rank = request.gang->rank;
+  if (rank && static_cast<std::size_t>(*rank) < slots.size()) {
+    // The newest try of a rank takes the place of the last one.
+    const auto index = static_cast<std::size_t>(*rank);
+    return {slots[index].bound ? std::nullopt : std::optional(index), false};
+  }
+  return {std::nullopt, std::any_of(slots.begin(), slots.end(), is_open)};
+}
+
+// Where a few nodes stand among the names of a call.
 class Offered {
  public:
-  Offered(const Call& call, const ReservedPart& part) {
-    for (const Slot& slot : part.slots) {
-      if (!slot.bound) positions_.try_emplace(slot.node, kAbsent);
-    }
+  Offered(const Call& call, const ReservedPart& part, const std::vector<std::size_t>& wanted) {
+    for (const std::size_t index : wanted)
+      positions_.try_emplace(part.slots[index].node, kAbsent);
     std::size_t left = positions_.size();
     for (std::uint32_t i = 0; i < call.names.size() && left > 0; ++i) {
       const auto found = positions_.find(call.names[i]);
@@ -97,31 +97,50 @@ class Offered {
 };
 
 struct PlanAnswer {
-  std::optional<std::size_t> own;
+  std::size_t own = 0;
   std::vector<Ranked> fits;
 };
 
-// Open places of the plan among the nodes offered, the own one first.
-PlanAnswer from_plan(const Call& call, const ReservedPart& part) {
+// Open places of the plan among the nodes offered, the own one first; of `most` slots at most.
+PlanAnswer from_plan(const Call& call, const ReservedPart& part, std::size_t most) {
   PlanAnswer answer;
-  const Offered offered(call, part);
-  answer.own = own_slot(
-      call, part, [&](const std::string& name) { return offered.position(name).has_value(); });
-  if (!answer.own) return answer;
-  std::vector<std::uint32_t> named;
-  const auto name = [&](const Slot& slot, int score) {
+  const OwnSlot own = own_slot(call.request, part);
+  if (!own.index && !own.any_open) return answer;
+  std::vector<std::size_t> wanted;
+  if (own.index) wanted.push_back(*own.index);
+  for (std::size_t i = 0; i < part.slots.size() && wanted.size() < most; ++i) {
+    if (is_open(part.slots[i]) && own.index != i) wanted.push_back(i);
+  }
+  const Offered offered(call, part, wanted);
+  for (const std::size_t index : wanted) {
+    const Slot& slot = part.slots[index];
     const auto position = offered.position(slot.node);
-    if (!position || std::find(named.begin(), named.end(), *position) != named.end()) return;
-    const auto index = call.view.snapshot->find(slot.node);
-    if (!index) return;
-    const NodeState& node = call.view.snapshot->node(*index);
-    if (!judge(call.request, call.pod.spec, node, call.options, Use::kFilter).fits()) return;
-    named.push_back(*position);
-    answer.fits.push_back({*position, part.prediction, score});
-  };
-  name(part.slots[*answer.own], kOwnScore);
-  for (const Slot& slot : part.slots) {
-    if (!slot.bound && slot.uid.empty()) name(slot, 0);
+    const auto node = position ? call.view.snapshot->find(slot.node) : std::nullopt;
+    if (!node || !judge(call.request, call.pod.spec, call.view.snapshot->node(*node), call.options,
+                        Use::kFilter)
+                      .fits()) {
+      continue;
+    }
+    // Without a rank the first open place that was offered becomes the own one.
+    const bool is_first = answer.fits.empty();
+    if (is_first) answer.own = index;
+    const bool is_named =
+        std::any_of(answer.fits.begin(), answer.fits.end(),
+                    [&](const Ranked& each) { return each.candidate == *position; });
+    const bool is_own = own.index ? *own.index == index : is_first;
+    if (is_own) answer.own = index;
+    if (!is_named) answer.fits.push_back({*position, part.prediction, is_own ? kOwnScore : 0});
+  }
+  return answer;
+}
+
+// Most calls find their own place among these; a plan may have a thousand.
+constexpr std::size_t kPlacesNamed = 8;
+
+PlanAnswer from_plan(const Call& call, const ReservedPart& part) {
+  PlanAnswer answer = from_plan(call, part, kPlacesNamed);
+  if (answer.fits.empty() && part.slots.size() > kPlacesNamed) {
+    answer = from_plan(call, part, part.slots.size());
   }
   return answer;
 }
@@ -136,7 +155,14 @@ std::shared_ptr<const Reservation> taken(const Call& call, const Reservation& re
   }
   auto next = std::make_shared<Reservation>(reservation);
   next->touched = std::max(reservation.touched, call.now);
-  Slot& changed = next->parts[part_index].slots[slot_index];
+  auto& slots = next->parts[part_index].slots;
+  Slot& changed = slots[slot_index];
+  // A pod that has to take another place gives its own back.
+  for (Slot& other : slots) {
+    if (&other != &changed && !other.bound && other.uid == call.request.uid) {
+      other = Slot{other.node, {}, false, false, false};
+    }
+  }
   if (changed.uid != call.request.uid) changed.seen = false;
   changed.uid = call.request.uid;
   changed.asked = true;
@@ -212,7 +238,7 @@ bool answer_from(const Call& call, std::shared_ptr<const Reservation> reservatio
   answer.gang.standing = GangStanding::kPlanned;
   answer.ranking.fits = std::move(places.fits);
   const auto part_index = static_cast<std::size_t>(part - reservation->parts.data());
-  if (auto next = taken(call, *reservation, part_index, *places.own)) {
+  if (auto next = taken(call, *reservation, part_index, places.own)) {
     publish(call, std::move(next), answer);
   } else if (is_new) {
     publish(call, std::move(reservation), answer);
@@ -254,9 +280,10 @@ CallAnswer answer_anew(const Call& call, const std::shared_ptr<const Reservation
   } else {
     // Only a place that was lost is a reason to plan again; a rank too many is placed by itself.
     const ReservedPart* reserved = old->part(call.role());
-    const bool has_slot =
-        reserved == nullptr || own_slot(call, *reserved, [](const std::string&) { return true; });
-    if (!has_slot) return by_itself(GangStanding::kPlanned);
+    if (reserved != nullptr) {
+      const OwnSlot own = own_slot(call.request, *reserved);
+      if (!own.index && !own.any_open) return by_itself(GangStanding::kPlanned);
+    }
     const bool holds = reserved != nullptr && still_holds(*old, *call.view.snapshot);
     if (holds && (call.native_group() || call.only_nominated())) {
       answer.gang = {GangStanding::kPlanned, old, {}};

@@ -245,6 +245,28 @@ TEST_F(GangCallTest, WherePlannedNodesAreNotOfferedTheUnboundRanksArePlannedAnew
   EXPECT_EQ(missed.gang.reservation->plan_number, 2U);
 }
 
+TEST_F(GangCallTest, APodThatHasToTakeAnotherPlaceGivesItsOwnBack) {
+  EXPECT_EQ(places(ranked("job", 0, 3)).front(), "a0");
+  EXPECT_THAT(places(ranked("job", 0, 3), {"a1", "a2"}), ElementsAre("a1", "a2"));
+  const auto& slots = view_->reservations->all().begin()->second->parts.front().slots;
+  EXPECT_EQ(slots[0].uid, "");
+  EXPECT_EQ(slots[1].uid, "uid-job-0");
+}
+
+TEST_F(GangCallTest, OfALargePlanTheOwnPlaceAndAFewOthersAreNamed) {
+  std::vector<std::string> many;
+  for (int i = 0; i < 40; ++i) {
+    many.push_back("z" + std::to_string(10 + i));
+    cluster_.add(node(many.back(), kHgxDevices, leaf("leaf-z")), hgx());
+  }
+  see();
+  call(ranked("large", 0, 40), many);
+  EXPECT_THAT(places(ranked("large", 39, 40), many), SizeIs(8));
+  EXPECT_EQ(places(ranked("large", 39, 40), many).front(), "z49");
+  // Where none of those is offered the rest of the plan is looked through.
+  EXPECT_THAT(places(ranked("large", 38, 40), {"z30", "z31"}), ElementsAre("z30", "z31"));
+}
+
 TEST_F(GangCallTest, TheNominatedNodeAloneIsNoReasonToPlanAnew) {
   call(ranked("job", 0, 4));
   kube::Pod nominated = ranked("job", 1, 4);
