@@ -163,10 +163,13 @@ void add_size(placement::GangFacts& facts, const std::string& role, const GangPa
   const auto least = static_cast<std::int32_t>(part.least);
   for (placement::RoleSize& size : facts.sizes) {
     if (size.role != role) continue;
-    size.least = size.least == 0 && least == 0
-                     ? 0
-                     : (size.least == 0 ? size.pods : size.least) + (least == 0 ? pods : least);
-    size.pods += pods;
+    // As pods below, kept within bounds; where a sum is too large, both go.
+    if (size.least != 0 || least != 0) {
+      const std::int64_t fewest =
+          std::int64_t{size.least == 0 ? size.pods : size.least} + (least == 0 ? pods : least);
+      size.least = static_cast<std::int32_t>(std::min(fewest, kMostPods + 1));
+    }
+    size.pods = static_cast<std::int32_t>(std::min(std::int64_t{size.pods} + pods, kMostPods + 1));
     return;
   }
   facts.sizes.push_back({role, pods, least});
@@ -192,6 +195,9 @@ std::vector<placement::GangFacts> facts_of(const GangResource& resource, const G
     if (newer && *newer && (*newer)->key != (*gang)->key) {
       add_size(facts_for(all, (*newer)->key, object), (*newer)->role, part);
     }
+  }
+  for (placement::GangFacts& facts : all) {
+    std::erase_if(facts.sizes, [](const auto& size) { return size.pods > kMostPods; });
   }
   std::erase_if(all, [](const placement::GangFacts& facts) {
     return facts.sizes.empty() && facts.required_topology.empty() && !facts.elastic;

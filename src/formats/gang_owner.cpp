@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "object_fields.hpp"
 
@@ -11,6 +12,16 @@ namespace {
 
 // The head node of a RayCluster is in a group of this name. Source: KubeRay, utils/constant.go.
 constexpr const char* kRayHeadGroup = "headgroup";
+
+// More than any object has that people or controllers write.
+constexpr std::size_t kMaxParts = 1000;
+
+// nullptr, and the cursor has failed, where there are too many.
+GangPart* next_part(Cursor& cursor, GangObject& out) {
+  if (out.parts.size() < kMaxParts) return &out.parts.emplace_back();
+  cursor.fail("must have at most " + std::to_string(kMaxParts) + " kinds of pods", cursor.offset());
+  return nullptr;
+}
 
 // Of the template only what tells to which gang its pods belong.
 bool read_template(Cursor& cursor, GangPart& out) {
@@ -44,31 +55,33 @@ bool read_replica_specs(Cursor& cursor, GangObject& out) {
     const bool twice = std::any_of(out.parts.begin(), out.parts.end(),
                                    [type](const GangPart& part) { return part.name == type; });
     if (twice) return cursor.fail("must not be given twice", cursor.offset());
-    GangPart& part = out.parts.emplace_back();
-    part.name = type;
+    GangPart* const part = next_part(cursor, out);
+    if (part == nullptr) return false;
+    part->name = type;
     std::optional<std::int32_t> replicas;
     if (!cursor.object(field("replicas", replicas),
-                       field("template", [&] { return read_template(cursor, part); }))) {
+                       field("template", [&] { return read_template(cursor, *part); }))) {
       return false;
     }
-    part.pods = replicas.value_or(1);
+    part->pods = replicas.value_or(1);
     return true;
   });
 }
 
 bool read_worker_group(Cursor& cursor, GangObject& owner) {
-  GangPart& part = owner.parts.emplace_back();
+  GangPart* const part = next_part(cursor, owner);
+  if (part == nullptr) return false;
   std::optional<std::int32_t> replicas;
   std::int32_t least = 0;
   std::int32_t hosts = 1;
   bool suspended = false;
-  if (!cursor.object(field("groupName", part.name), field("replicas", replicas),
+  if (!cursor.object(field("groupName", part->name), field("replicas", replicas),
                      field("minReplicas", least), field("numOfHosts", hosts),
                      field("suspend", suspended),
-                     field("template", [&] { return read_template(cursor, part); }))) {
+                     field("template", [&] { return read_template(cursor, *part); }))) {
     return false;
   }
-  part.pods = suspended ? 0 : std::int64_t{replicas.value_or(least)} * std::max(hosts, 1);
+  part->pods = suspended ? 0 : std::int64_t{replicas.value_or(least)} * std::max(hosts, 1);
   return true;
 }
 
@@ -80,14 +93,15 @@ bool read_job(Cursor& cursor, GangObject& out) {
 
 bool read_job_set(Cursor& cursor, GangObject& out) {
   const auto job = [&](std::size_t) {
-    GangPart& part = out.parts.emplace_back();
+    GangPart* const part = next_part(cursor, out);
+    if (part == nullptr) return false;
     std::int32_t replicas = 1;
-    const auto spec = [&] { return read_job_spec(cursor, out, part, true); };
-    if (!cursor.object(field("name", part.name), field("replicas", replicas),
+    const auto spec = [&] { return read_job_spec(cursor, out, *part, true); };
+    if (!cursor.object(field("name", part->name), field("replicas", replicas),
                        field("template", [&] { return cursor.object(field("spec", spec)); }))) {
       return false;
     }
-    part.pods *= replicas;
+    part->pods = std::max<std::int64_t>(part->pods, 0) * std::max(replicas, 0);
     return true;
   };
   return cursor.object(field("replicatedJobs", [&] { return cursor.items(job); }));
@@ -130,16 +144,17 @@ bool read_ray_cluster(Cursor& cursor, GangObject& out) {
 
 bool read_volcano_job(Cursor& cursor, GangObject& out) {
   const auto task = [&](std::size_t) {
-    GangPart& part = out.parts.emplace_back();
+    GangPart* const part = next_part(cursor, out);
+    if (part == nullptr) return false;
     std::int32_t replicas = 1;
     std::optional<std::int32_t> least;
-    if (!cursor.object(field("name", part.name), field("replicas", replicas),
+    if (!cursor.object(field("name", part->name), field("replicas", replicas),
                        field("minAvailable", least),
-                       field("template", [&] { return read_template(cursor, part); }))) {
+                       field("template", [&] { return read_template(cursor, *part); }))) {
       return false;
     }
-    part.pods = replicas;
-    if (least && *least < replicas) part.least = std::max(*least, 0);
+    part->pods = replicas;
+    if (least && *least < replicas) part->least = std::max(*least, 0);
     return true;
   };
   return cursor.object(field("tasks", [&] { return cursor.items(task); }));
@@ -170,10 +185,11 @@ bool read_native_pod_group(Cursor& cursor, GangObject& out) {
 bool read_pod_group(Cursor& cursor, GangObject& out) {
   std::int32_t least = 0;
   const auto sub_group = [&](std::size_t) {
-    GangPart& part = out.parts.emplace_back();
+    GangPart* const part = next_part(cursor, out);
+    if (part == nullptr) return false;
     std::int32_t members = 0;
-    if (!cursor.object(field("name", part.name), field("minMember", members))) return false;
-    part.pods = members;
+    if (!cursor.object(field("name", part->name), field("minMember", members))) return false;
+    part->pods = members;
     return true;
   };
   if (!cursor.object(field("minMember", least),
@@ -186,19 +202,20 @@ bool read_pod_group(Cursor& cursor, GangObject& out) {
 
 bool read_pod_gang(Cursor& cursor, GangObject& out) {
   const auto group = [&](std::size_t) {
-    GangPart& part = out.parts.emplace_back();
+    GangPart* const part = next_part(cursor, out);
+    if (part == nullptr) return false;
     std::int32_t least = 0;
     std::int64_t made = 0;
     const auto pod = [&](std::size_t) {
       ++made;
       return cursor.skip();
     };
-    if (!cursor.object(field("name", part.name), field("minReplicas", least),
+    if (!cursor.object(field("name", part->name), field("minReplicas", least),
                        field("podReferences", [&] { return cursor.items(pod); }))) {
       return false;
     }
-    part.pods = std::max<std::int64_t>(least, made);
-    if (least < part.pods) part.least = std::max(least, 0);
+    part->pods = std::max<std::int64_t>(least, made);
+    if (least < part->pods) part->least = std::max(least, 0);
     return true;
   };
   const auto pack = [&] { return cursor.object(field("required", out.required_topology)); };
