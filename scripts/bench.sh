@@ -16,3 +16,10 @@ done
 echo
 echo "## Over mutual TLS, keep-alive"
 build/bench/tests/bench/door_load build/bench/rankward --seconds "${BENCH_SECONDS:-5}"
+echo
+echo "## Placement quality (docs/placement-quality.md)"
+for cluster in fabric-850 fabric-850-uniform nvl72; do
+  echo
+  echo "$cluster"
+  build/bench/rankward simulate --nodes "$cluster" --gangs "${BENCH_GANGS:-1000}" --singles "${BENCH_GANGS:-1000}"
+done

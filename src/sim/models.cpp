@@ -36,6 +36,14 @@ ClusterModel fabric_850() {
   return {"fabric-850", {good, half, far, tcp}, {{47, 362}, {46, 306}, {29, 179}}, 0};
 }
 
+// The same fabric without faults, to tell what packing alone is worth.
+ClusterModel uniform_fabric_850() {
+  ClusterModel model = fabric_850();
+  model.name = "fabric-850-uniform";
+  model.machines.resize(1);
+  return model;
+}
+
 ClusterModel nvl72() {
   MachineModel tray;
   tray.name = "gb200-tray";
@@ -71,11 +79,12 @@ std::vector<const MachineModel*> machines_of(const ClusterModel& model, std::siz
 }  // namespace
 
 std::vector<std::string> built_in_clusters() {
-  return {"fabric-850", "nvl72", "openb"};
+  return {"fabric-850", "nvl72", "openb", "fabric-850-uniform"};
 }
 
 Result<ClusterModel> built_in_cluster(std::string_view name) {
   if (name == "fabric-850") return fabric_850();
+  if (name == "fabric-850-uniform") return uniform_fabric_850();
   if (name == "nvl72") return nvl72();
   if (name == "openb") return openb_cluster();
   return Error(ErrorKind::kNotFound, fmt::format("\"{}\" is no built-in cluster; known: {}", name,

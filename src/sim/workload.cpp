@@ -19,8 +19,8 @@ constexpr std::array kRankSizes{PodSize{1, 25}, PodSize{2, 20}, PodSize{4, 20}, 
 constexpr std::array kSingleSizes{PodSize{1, 60}, PodSize{2, 20}, PodSize{4, 12}, PodSize{8, 8}};
 constexpr std::array kMessageMebibytes{256, 1024, 4096};
 // CPUs and memory go with the GPUs, so that they are never what is short.
-constexpr std::int64_t kMilliPerGpu = 12'000;
-constexpr std::int64_t kMebibytesPerGpu = 96 * 1024;
+constexpr std::int64_t kMilliPerGpu = 8'000;
+constexpr std::int64_t kMebibytesPerGpu = 32 * 1024;
 constexpr std::int64_t kMostPods = 1'024;
 constexpr double kGangHours = 2;  // median; singles half an hour
 constexpr double kSingleHours = 0.5;

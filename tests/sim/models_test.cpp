@@ -30,7 +30,8 @@ TEST_P(BuiltInClusterTest, HasTheSizeOfItsOriginal) {
 
 INSTANTIATE_TEST_SUITE_P(All, BuiltInClusterTest,
                          ::testing::Values(Size{"fabric-850", 847, 6776}, Size{"nvl72", 216, 864},
-                                           Size{"openb", 1213, 6212}),
+                                           Size{"openb", 1213, 6212},
+                                           Size{"fabric-850-uniform", 847, 6776}),
                          [](const auto& param) {
                            std::string name = param.param.name;
                            std::erase(name, '-');

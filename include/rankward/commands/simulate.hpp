@@ -13,7 +13,7 @@ namespace rankward::commands {
 enum class ReportForm : unsigned char { kTable, kJson, kCsv };
 
 struct SimulateOptions {
-  // --nodes: a built-in cluster (fabric-850, nvl72, openb), Kubernetes Nodes, an openb node list
+  // --nodes: a built-in cluster (sim::built_in_clusters()), Kubernetes Nodes, an openb node list
   // (CSV), or a SimulatedCluster.
   std::string nodes = "fabric-850";
   // --jobs: built-in work (gangs: they request RDMA devices; gangs-hostnetwork: they do not), an

@@ -21,12 +21,13 @@ struct SimulatedNode {
   topology::NodeTopology topology;
 };
 
-// The names that built_in_cluster() knows: "fabric-850", "nvl72", "openb".
+// The names that built_in_cluster() knows: "fabric-850", "nvl72", "openb", "fabric-850-uniform".
 //
 // * fabric-850: 847 hosts under 122 leaves and three spines, in the proportions of the published
 //   Lingjun fabric (alibaba-lingjun-dataset-2023, data/topo.csv: 362 + 306 + 179 hosts, leaves of
 //   up to eight). Eight H100s each. Of 100 hosts 84 have one NIC a GPU, 8 have four NICs for eight
 //   GPUs (nccl 1357), 4 have theirs on the wrong socket and 4 have no RDMA.
+// * fabric-850-uniform: the same, every host with one NIC a GPU.
 // * nvl72: twelve racks of 18 trays with four GB200 and four NICs, one NVLink clique a rack.
 // * openb: the GPU nodes of Alibaba's cluster-trace-gpu-v2023 by number, GPUs and product (1,213
 //   nodes, 6,212 GPUs). The trace says nothing of links: they are assumed by product.
