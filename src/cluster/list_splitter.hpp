@@ -29,6 +29,9 @@ class ListSplitter {
 
   // Whether the byte is part of a string, quotes included.
   bool take_string(char c);
+  // From inside an item; returns where it ends, or the end of the piece.
+  std::size_t run_over_item(std::string_view piece, std::size_t at);
+  bool end_item(std::string_view part, const std::function<void(std::string_view)>& on_item);
   bool keep(std::string& into, std::string_view part) const;
 
   const std::size_t max_item_bytes_;
