@@ -97,8 +97,10 @@ CLI::App& add_simulate(CLI::App& app, rankward::commands::SimulateOptions& optio
       "simulate",
       "Compare ways of placing gangs on a simulated cluster; exit 1: some job never started");
   simulate
-      .add_option("--nodes", options.nodes,
-                  "fabric-850, nvl72, openb, or a file: Nodes, openb node list, SimulatedCluster")
+      .add_option(
+          "--nodes", options.nodes,
+          "fabric-850, fabric-850-uniform, nvl72, openb, or a file: Nodes, openb node list, "
+          "SimulatedCluster")
       ->capture_default_str();
   simulate
       .add_option(
