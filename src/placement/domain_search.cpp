@@ -2,140 +2,119 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
+
+#include "share_knapsack.hpp"
 
 namespace rankward::placement {
 
 namespace {
 
-// Shares of equal nodes that the limit allows.
-struct Allowed {
-  std::vector<std::int32_t> shares;  // ascending; of fixed nodes 0 may be one
-  std::int32_t count = 0;
-
-  [[nodiscard]] std::int32_t lo() const { return shares.front(); }
-  [[nodiscard]] std::int32_t hi() const { return shares.back(); }
-  [[nodiscard]] bool has_gaps() const {
-    return hi() - lo() + 1 != static_cast<std::int32_t>(shares.size());
-  }
-};
-
-Allowed allowed_shares(const NodeKind& kind, std::int32_t from, std::int32_t pods,
-                       const PlanLimit& limit) {
-  Allowed allowed;
-  const std::int32_t most = std::min(kind.most, pods);
-  for (std::int32_t share = from; share <= most; ++share) {
-    if (limit.allows(kind, share)) allowed.shares.push_back(share);
-  }
-  return allowed;
-}
-
-// Which sums of shares come out, by the number of nodes: one bit a sum.
-class Sums {
- public:
-  explicit Sums(std::int32_t pods)
-      : pods_(static_cast<std::size_t>(pods)), words_((pods_ + 64) / 64), rows_(1, row()) {
-    rows_.front()[0] = 1;
-  }
-
-  void add(const std::vector<std::int32_t>& shares, bool must) {
-    std::vector<std::vector<std::uint64_t>> next(rows_.size() + 1, row());
-    for (std::size_t nodes = 0; nodes < rows_.size(); ++nodes) {
-      if (!must) merge(rows_[nodes], 0, next[nodes]);
-      for (const std::int32_t share : shares)
-        merge(rows_[nodes], static_cast<std::size_t>(share), next[nodes + 1]);
-    }
-    rows_ = std::move(next);
-  }
-
-  [[nodiscard]] std::optional<std::int32_t> fewest() const {
-    for (std::size_t nodes = 2; nodes < rows_.size(); ++nodes) {
-      if ((rows_[nodes][pods_ / 64] >> (pods_ % 64) & 1) != 0) {
-        return static_cast<std::int32_t>(nodes);
-      }
-    }
-    return std::nullopt;
-  }
-
- private:
-  [[nodiscard]] std::vector<std::uint64_t> row() const {
-    return std::vector<std::uint64_t>(words_, 0);
-  }
-
-  static void merge(const std::vector<std::uint64_t>& from, std::size_t shift,
-                    std::vector<std::uint64_t>& into) {
-    const std::size_t words = shift / 64;
-    const std::size_t bits = shift % 64;
-    for (std::size_t i = words; i < into.size(); ++i) {
-      into[i] |= from[i - words] << bits;
-      if (bits != 0 && i > words) into[i] |= from[i - words - 1] >> (64 - bits);
-    }
-  }
-
-  std::size_t pods_;
-  std::size_t words_;
-  std::vector<std::vector<std::uint64_t>> rows_;
-};
-
-std::optional<std::int32_t> by_sums(const std::vector<Allowed>& fixed,
-                                    const std::vector<Allowed>& open, std::int32_t pods) {
-  Sums sums(pods);
-  for (const Allowed& each : fixed)
-    sums.add(each.shares, true);
-  for (const Allowed& each : open) {
-    // More than that many of one sort no plan has.
-    const std::int32_t most = std::min(each.count, pods / std::max(1, each.lo()));
-    for (std::int32_t i = 0; i < most; ++i)
-      sums.add(each.shares, false);
-  }
-  return sums.fewest();
-}
+// How many nodes more than the least are tried where the smallest shares of those are too large.
+// Gangs of up to so many pods are tried out to the end.
+constexpr std::int64_t kMostMore = 16;
+constexpr std::int32_t kSmallGang = 64;
 
 }  // namespace
 
-std::optional<std::int32_t> fewest_nodes(const PlanNodes& nodes, const DomainContents& contents,
-                                         const PlanLimit& limit, std::int32_t pods) {
-  std::vector<Allowed> fixed;
-  std::int64_t lo = 0;
-  std::int64_t hi = 0;
-  bool gaps = false;
-  for (const std::uint32_t position : contents.fixed) {
-    Allowed allowed = allowed_shares(nodes.kind(nodes.nodes[position]), 0, pods, limit);
-    if (allowed.shares.empty()) return std::nullopt;
-    allowed.count = 1;
-    lo += allowed.lo();
-    hi += allowed.hi();
-    gaps = gaps || allowed.has_gaps();
-    fixed.push_back(std::move(allowed));
-  }
-  std::vector<Allowed> open;
-  std::int64_t room = hi;
-  for (const DomainContents::Alike& alike : contents.alike) {
-    Allowed allowed = allowed_shares(nodes.kinds[alike.kind], 1, pods, limit);
-    if (allowed.shares.empty()) continue;
-    allowed.count = static_cast<std::int32_t>(alike.nodes.size());
-    room += std::int64_t{allowed.hi()} * allowed.count;
-    gaps = gaps || allowed.has_gaps();
-    open.push_back(std::move(allowed));
-  }
-  if (room < pods) return std::nullopt;
-  if (gaps) return by_sums(fixed, open, pods);
+DomainSearch::Allowed DomainSearch::allowed(std::uint32_t profile,
+                                            std::vector<std::int32_t> shares) {
+  Allowed result;
+  result.profile = profile;
+  result.lo = shares.front();
+  result.hi = shares.back();
+  result.gaps = result.hi - result.lo + 1 != static_cast<std::int32_t>(shares.size());
+  result.shares = std::move(shares);
+  return result;
+}
 
-  std::sort(open.begin(), open.end(), [](const Allowed& a, const Allowed& b) {
-    return a.hi() != b.hi() ? a.hi() > b.hi() : a.lo() < b.lo();
+DomainSearch::DomainSearch(const PlanNodes& nodes, const std::vector<std::uint32_t>& fixed,
+                           const PlanLimit& limit, std::int32_t pods)
+    : limit_(limit), pods_(pods) {
+  for (const std::uint32_t position : fixed) {
+    auto shares = limit.shares(nodes.profile(nodes.nodes[position]), 0);
+    if (shares.empty()) {
+      possible_ = false;
+      return;
+    }
+    fixed_.push_back(allowed(nodes.profile_of(position), std::move(shares)));
+    fixed_lo_ += fixed_.back().lo;
+    fixed_hi_ += fixed_.back().hi;
+    fixed_gaps_ = fixed_gaps_ || fixed_.back().gaps;
+  }
+  for (std::uint32_t profile = 0; profile < nodes.profiles.size(); ++profile) {
+    auto shares = limit.shares(nodes.profiles[profile], 1);
+    if (!shares.empty()) open_.push_back(allowed(profile, std::move(shares)));
+  }
+  std::stable_sort(open_.begin(), open_.end(), [](const Allowed& a, const Allowed& b) {
+    return a.hi != b.hi ? a.hi > b.hi : a.lo < b.lo;
   });
-  std::int64_t count = static_cast<std::int64_t>(fixed.size());
-  for (const Allowed& each : open) {
-    if (hi >= pods && count >= 2) break;
-    const std::int64_t need = hi >= pods ? 0 : (pods - hi + each.hi() - 1) / each.hi();
-    const std::int64_t take = std::min<std::int64_t>(each.count, std::max(need, 2 - count));
+}
+
+std::optional<std::int32_t> DomainSearch::by_packing(std::span<const std::uint32_t> counts,
+                                                     std::int64_t from) const {
+  std::vector<NodeSort> sorts;
+  std::vector<std::pair<std::int32_t, std::int64_t>> los;  // and how many have it
+  std::int64_t nodes = 0;
+  const auto add = [&](const Allowed& each, std::uint32_t count, bool must) {
+    NodeSort sort;
+    sort.shares = each.shares;
+    sort.count = static_cast<std::int32_t>(count);
+    sort.must = must;
+    nodes += count;
+    if (!must) los.emplace_back(each.lo, count);
+    sorts.push_back(std::move(sort));
+  };
+  for (const Allowed& each : fixed_)
+    add(each, 1, true);
+  for (const Allowed& each : open_) {
+    if (counts[each.profile] > 0) add(each, counts[each.profile], false);
+  }
+  std::sort(los.begin(), los.end());
+  const auto least = [&](std::int64_t count) {
+    std::int64_t sum = fixed_lo_;
+    count -= static_cast<std::int64_t>(fixed_.size());
+    for (const auto& [lo, has] : los) {
+      const std::int64_t take = std::min(count, has);
+      sum += take * lo;
+      count -= take;
+    }
+    return sum;
+  };
+  std::int64_t until = std::min<std::int64_t>(nodes, pods_ + fixed_.size());
+  if (pods_ > kSmallGang) until = std::min(until, from + kMostMore);
+  for (std::int64_t count = from; count <= until && least(count) <= pods_; ++count) {
+    const auto fewest = static_cast<std::int32_t>(count);
+    if (pack(sorts, fewest, pods_)) return fewest;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int32_t> DomainSearch::fewest_nodes(
+    std::span<const std::uint32_t> counts) const {
+  if (!possible_) return std::nullopt;
+  std::int64_t room = fixed_hi_;
+  bool gaps = fixed_gaps_;
+  for (const Allowed& each : open_) {
+    room += std::int64_t{each.hi} * counts[each.profile];
+    gaps = gaps || (each.gaps && counts[each.profile] > 0);
+  }
+  if (room < pods_) return std::nullopt;
+
+  std::int64_t lo = fixed_lo_;
+  std::int64_t hi = fixed_hi_;
+  auto count = static_cast<std::int64_t>(fixed_.size());
+  for (const Allowed& each : open_) {
+    if (hi >= pods_ && count >= 2) break;
+    const std::int64_t need = hi >= pods_ ? 0 : (pods_ - hi + each.hi - 1) / each.hi;
+    const std::int64_t take =
+        std::min<std::int64_t>(counts[each.profile], std::max(need, 2 - count));
     count += take;
-    lo += take * each.lo();
-    hi += take * each.hi();
+    lo += take * each.lo;
+    hi += take * each.hi;
   }
   if (count < 2) return std::nullopt;
-  if (lo <= pods) return static_cast<std::int32_t>(count);
-  return by_sums(fixed, open, pods);
+  if (lo <= pods_ && !gaps) return static_cast<std::int32_t>(count);
+  return by_packing(counts, count);
 }
 
 }  // namespace rankward::placement

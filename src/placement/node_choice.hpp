@@ -1,11 +1,11 @@
 // Which nodes of a domain, and how many pods on each, once their number is settled.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "domain_tree.hpp"
 #include "planner_limit.hpp"
 
 namespace rankward::placement {
@@ -25,15 +25,25 @@ struct NodeChoice {
   [[nodiscard]] bool better_than(const NodeChoice& other) const;
 };
 
-// Exactly `count` nodes, those with fixed ranks included, that take `pods` more in shares which the
-// limit allows: fewest broken, least left over, fewest sets of GPU indexes. `count` must be the
-// fewest that do (fewest_nodes). Nothing where there is no such choice.
+struct ChoiceQuestion {
+  const PlanNodes* nodes = nullptr;
+  ShareTables* tables = nullptr;
+  const DomainTree* tree = nullptr;
+  const Domain* domain = nullptr;
+  const std::vector<std::uint32_t>* fixed = nullptr;  // positions, all of them in the domain
+  PlanLimit limit;
+  std::int32_t pods = 0;
+  std::int32_t count = 0;  // the fewest nodes that do, by DomainSearch
+};
+
+// Exactly `count` nodes, those with fixed ranks included, that take the pods in shares which the
+// limit allows: fewest broken, least left over, fewest sets of GPU indexes. Of nodes that are alike
+// those named first. Nothing where there is no such choice, or none that could be better than
+// `best`.
 //
-// Exact in all three, but for the sets of GPUs where there are so many that not all combinations
-// can be tried. Of nodes that are alike those named first are taken.
-[[nodiscard]] std::optional<NodeChoice> choose_nodes(const PlanNodes& nodes,
-                                                     const DomainContents& contents,
-                                                     const PlanLimit& limit, std::int32_t pods,
-                                                     std::int32_t count);
+// Exact, but for the sets of GPUs where there are so many that not all combinations can be tried,
+// and for names where nodes that are not alike would serve equally.
+[[nodiscard]] std::optional<NodeChoice> choose_nodes(const ChoiceQuestion& question,
+                                                     const NodeChoice* best);
 
 }  // namespace rankward::placement

@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "rankward/placement/request.hpp"
 #include "rankward/placement/reservations.hpp"
@@ -25,11 +28,44 @@ struct NodeRoom {
   bool whole_free = false;
 };
 
-// By every resource that the pod asks for, pod slots, the GPUs one by one where those are known,
-// and, where the kubelet wants each pod on one NUMA node, by NUMA node. For Use::kFilter the
+// Counts by every resource that the pod asks for, pod slots, the GPUs one by one where those are
+// known, and, where the kubelet wants each pod on one NUMA node, by NUMA node. For Use::kFilter the
 // scheduler has found room for one pod already, so our own counting never ends below one; what
 // other gangs hold it does not know, and that is taken off then.
-[[nodiscard]] NodeRoom room_on(const Request& request, const NodeState& node,
-                               const RoomTaken& taken, Use use);
+class RoomCounter {
+ public:
+  // The request outlives the counter.
+  RoomCounter(const Request& request, Use use);
+
+  [[nodiscard]] NodeRoom room_on(const NodeState& node, const RoomTaken& taken) const;
+
+ private:
+  struct Need {
+    std::string_view resource;
+    const kube::Quantity* amount = nullptr;
+    bool in_thousandths = false;  // of a unit, as CPU comes
+    std::int64_t count = 0;
+  };
+
+  [[nodiscard]] std::int64_t held(const RoomTaken& taken, std::string_view resource) const;
+  [[nodiscard]] std::int64_t left(std::int64_t free, std::int64_t need, std::int64_t held,
+                                  const RoomTaken& taken) const;
+  [[nodiscard]] std::int64_t pods_by(const Need& need, const NodeState& node,
+                                     const RoomTaken& taken) const;
+  [[nodiscard]] std::int64_t pods_by_numa(const NodeState& node, const RoomTaken& taken,
+                                          std::int64_t others) const;
+
+  const Request& request_;
+  Use use_;
+  std::string_view own_gang_;
+  std::vector<Need> needs_;               // other than devices
+  const DeviceRequest* first_ = nullptr;  // accelerator that nodes count
+  const DeviceRequest* gpu_ = nullptr;    // that stands for whole GPUs
+};
+
+[[nodiscard]] inline NodeRoom room_on(const Request& request, const NodeState& node,
+                                      const RoomTaken& taken, Use use) {
+  return RoomCounter(request, use).room_on(node, taken);
+}
 
 }  // namespace rankward::placement

@@ -1,16 +1,14 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "collective.hpp"
 #include "domain_search.hpp"
-#include "domain_tree.hpp"
 #include "fabric_tier.hpp"
 #include "network.hpp"
 #include "node_choice.hpp"
+#include "planner_arena.hpp"
 #include "planner_refusal.hpp"
 #include "rankward/placement/plan.hpp"
 
@@ -22,21 +20,9 @@ constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 // placement.md, objective (2): differences below are no reason to break other rules.
 constexpr double kEqualSeconds = 1.02;
 
-// Nodes that one plan may be made of.
-struct Arena {
-  // 0 is best: known nodes in a preferred domain, known ones, then the same with unknown nodes.
-  int rank = 0;
-  std::vector<std::uint32_t> members;  // with room or fixed ranks, ascending
-  DomainTree tree;
-  std::vector<DomainContents> contents;  // by domain
-  // Over the kinds in it: values of B by tier, largest first, and of the ring step.
-  std::map<std::uint32_t, std::vector<double>> bandwidths;
-  std::vector<double> steps;  // ascending
-};
-
 // What a plan is compared by before its nodes are.
 struct Grade {
-  int rank = std::numeric_limits<int>::max();
+  int rank = 0;  // of the arena
   std::uint32_t tier = 0;
   std::int32_t nodes = 0;
   friend auto operator<=>(const Grade&, const Grade&) = default;
@@ -60,8 +46,7 @@ class Planner {
     for (std::uint32_t i = 0; i < nodes_.nodes.size(); ++i) {
       if (nodes_.nodes[i].fixed > 0) fixed_.push_back(i);
     }
-    top_ = whole_fabric_tier(nodes_, snapshot, options);
-    alone_in_pair_ = ranks == 1 && request_.wants_rdma() && request_.gpus() > 0;
+    as_one_of_two_ = ranks == 1 && request_.wants_rdma() && request_.gpus() > 0;
   }
 
   PlanResult plan() {
@@ -70,162 +55,73 @@ class Planner {
       result.plan.emplace();
       return result;
     }
-    make_arenas();
-    for (Arena& arena : arenas_)
+    const auto arenas = make_arenas(nodes_, fixed_, question_, snapshot_, options_);
+    for (const Arena& arena : arenas)
       look_for_least(arena);
-    if (!found_) {
-      result.refusal = refuse(question_, nodes_, snapshot_);
-      return result;
+    for (const Arena& arena : arenas) {
+      if (!choice_ || arena.rank <= grade_.rank) choose_in(arena);
     }
-    for (const Arena& arena : arenas_)
-      choose_in(arena);
-    if (!choice_) {
+    if (choice_) {
+      result.plan = make_plan_of(*choice_);
+    } else {
       result.refusal = refuse(question_, nodes_, snapshot_);
-      return result;
     }
-    result.plan = make_plan_of(*choice_);
     return result;
   }
 
  private:
-  // One arena a transport class and required domain; with fixed ranks only theirs.
-  void make_arenas() {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> classes;
-    for (std::uint32_t i = 0; i < nodes_.nodes.size(); ++i) {
-      const PlanNode& node = nodes_.nodes[i];
-      if (node.fixed == 0 && node.required != kNoGroup) {
-        classes[{node.transport, node.required}].push_back(i);
-      }
-    }
-    if (!fixed_.empty()) {
-      const PlanNode& first = nodes_.nodes[fixed_.front()];
-      const std::pair key{first.transport, first.required};
-      auto own = std::move(classes[key]);
-      classes.clear();
-      own.insert(own.end(), fixed_.begin(), fixed_.end());
-      std::sort(own.begin(), own.end());
-      if (first.required != kNoGroup) classes.emplace(key, std::move(own));
-    }
-    for (auto& [key, members] : classes) {
-      if (room_of(members) >= question_.pods) add_arenas(std::move(members));
-    }
-  }
-
-  [[nodiscard]] std::int64_t room_of(const std::vector<std::uint32_t>& members) const {
-    std::int64_t room = 0;
-    for (const std::uint32_t member : members)
-      room += nodes_.kind(nodes_.nodes[member]).most;
-    return room;
-  }
-
-  // The class whole, its known nodes, and either's preferred domains.
-  void add_arenas(std::vector<std::uint32_t> members) {
-    const bool allow = options_.unknown_topology == UnknownTopology::kAllow;
-    std::vector<std::uint32_t> known;
-    for (const std::uint32_t member : members) {
-      const PlanNode& node = nodes_.nodes[member];
-      if (allow || node.fixed > 0 || nodes_.kind(node).table->known()) known.push_back(member);
-    }
-    const bool all_known = known.size() == members.size();
-    add_preferred(known, 0);
-    add_arena(std::move(known), 1);
-    if (all_known) return;
-    add_preferred(members, 2);
-    add_arena(std::move(members), 3);
-  }
-
-  void add_preferred(const std::vector<std::uint32_t>& members, int rank) {
-    if (request_.topology_preferred.empty()) return;
-    std::map<std::uint32_t, std::vector<std::uint32_t>> domains;
-    for (const std::uint32_t member : members) {
-      if (nodes_.nodes[member].preferred != kNoGroup) {
-        domains[nodes_.nodes[member].preferred].push_back(member);
-      }
-    }
-    for (auto& [domain, inside] : domains)
-      add_arena(std::move(inside), rank);
-  }
-
-  void add_arena(std::vector<std::uint32_t> members, int rank) {
-    const auto fixed = std::count_if(members.begin(), members.end(), [this](std::uint32_t member) {
-      return nodes_.nodes[member].fixed > 0;
-    });
-    if (static_cast<std::size_t>(fixed) != fixed_.size()) return;
-    if (room_of(members) < question_.pods) return;
-    Arena arena;
-    arena.rank = rank;
-    arena.tree = make_domain_tree(nodes_, members, snapshot_, top_);
-    arena.members = std::move(members);
-    std::set<double> steps;
-    std::set<std::uint32_t> kinds;
-    for (const std::uint32_t member : arena.members)
-      kinds.insert(nodes_.nodes[member].kind);
-    std::set<std::uint32_t> tiers;
-    for (const Domain& domain : arena.tree.domains) {
-      tiers.insert(domain.tier);
-      arena.contents.push_back(contents_of(domain));
-    }
-    std::map<std::uint32_t, std::set<double>> values;
-    for (const std::uint32_t number : kinds) {
-      const NodeKind& kind = nodes_.kinds[number];
-      for (std::int32_t pods = fixed_.empty() ? 1 : 0; pods <= kind.most; ++pods) {
-        const ShareLinks& links = kind.table->at(pods);
-        steps.insert(links.step);
-        for (const std::uint32_t tier : tiers)
-          values[tier].insert(links.bandwidth(tier, factor_of(tier, options_)));
-      }
-    }
-    for (const auto& [tier, each] : values)
-      arena.bandwidths.emplace(tier, std::vector<double>(each.rbegin(), each.rend()));
-    arena.steps.assign(steps.begin(), steps.end());
-    arenas_.push_back(std::move(arena));
-  }
-
-  [[nodiscard]] DomainContents contents_of(const Domain& domain) const {
-    DomainContents contents;
-    std::map<std::uint32_t, std::size_t> places;
-    for (const std::uint32_t member : domain.members) {
-      const PlanNode& node = nodes_.nodes[member];
-      if (node.fixed > 0) {
-        contents.fixed.push_back(member);
-        continue;
-      }
-      const auto [place, added] = places.try_emplace(node.kind, contents.alike.size());
-      if (added) contents.alike.push_back({node.kind, {}});
-      contents.alike[place->second].nodes.push_back(member);
-    }
-    return contents;
-  }
-
   [[nodiscard]] double seconds(double bandwidth, std::int64_t nodes, double step) const {
     return time_of({request_.message_size, gpus_, nodes, {bandwidth}, {step}}).value;
   }
 
   // The whole gang on this node.
-  [[nodiscard]] std::optional<double> seconds_alone(const PlanNode& node) const {
-    const NodeKind& kind = nodes_.kind(node);
-    if (kind.most < question_.pods) return std::nullopt;
+  [[nodiscard]] std::optional<double> seconds_alone(const PlanNode& node) {
+    const NodeProfile& profile = nodes_.profile(node);
+    if (profile.most() < question_.pods) return std::nullopt;
     if (fixed_.size() > 1 || (fixed_.size() == 1 && node.fixed == 0)) return std::nullopt;
-    if (alone_in_pair_) {
-      // As one of two such pods on two nodes, so that the way to the NICs counts.
-      const ShareLinks& links = kind.table->at(1);
+    if (as_one_of_two_) {
+      const ShareLinks& links = profile.links[1];
       const double bandwidth = links.bandwidth(kLeafTier, factor_of(kLeafTier, options_));
       return time_of({request_.message_size, 2 * gpus_, 2, {bandwidth}, {links.step}}).value;
     }
-    const ShareLinks& links = kind.table->alone(question_.pods);
-    return seconds(links.intra, 1, links.step);
+    // One kind after the other: nodes that are named alike are mostly of one kind.
+    auto& known = alone_.try_emplace(node.kind, -1).first->second;
+    if (known < 0) {
+      const ShareLinks& links = tables_.alone(*nodes_.kind(node).table, question_.pods);
+      known = seconds(links.intra, 1, links.step);
+    }
+    return known;
   }
 
-  [[nodiscard]] bool holds_fixed(const DomainContents& contents) const {
-    return contents.fixed.size() == fixed_.size();
+  // No plan over several nodes of the arena needs fewer.
+  [[nodiscard]] std::int64_t fewest_possible(const Arena& arena) const {
+    return std::max<std::int64_t>(
+        {2, static_cast<std::int64_t>(fixed_.size()), (question_.pods - 1) / arena.most + 1});
   }
 
-  [[nodiscard]] PlanLimit limit(std::uint32_t tier, double bandwidth, double step) const {
-    return {tier, factor_of(tier, options_), bandwidth, step};
+  // Calls `visit` with a search for each bound of this tier that `worth_it` says of the least
+  // seconds under it.
+  template <class Worth, class Visit>
+  void for_each_bound(const Arena& arena, std::uint32_t tier, Worth&& worth_it, Visit&& visit) {
+    const std::int64_t least = fewest_possible(arena);
+    for (const double step : arena.steps) {
+      for (const double bandwidth : arena.bandwidths.at(tier)) {
+        if (!worth_it(seconds(bandwidth, least, step))) break;
+        visit(DomainSearch(nodes_, fixed_, {tier, factor_of(tier, options_), bandwidth, step},
+                           question_.pods));
+      }
+    }
+  }
+
+  template <class Visit>
+  void for_each_domain(const Arena& arena, std::uint32_t tier, Visit&& visit) const {
+    for (const Domain& domain : arena.tree.domains()) {
+      if (domain.tier == tier && domain.fixed == fixed_.size()) visit(domain);
+    }
   }
 
   void keep_least(double seconds) {
-    if (!found_ || seconds < least_) least_ = seconds;
+    least_ = found_ ? std::min(least_, seconds) : seconds;
     found_ = true;
   }
 
@@ -233,74 +129,97 @@ class Planner {
     for (const std::uint32_t member : arena.members) {
       if (const auto seconds = seconds_alone(nodes_.nodes[member])) keep_least(*seconds);
     }
-    for (std::size_t i = 0; i < arena.contents.size(); ++i) {
-      const DomainContents& contents = arena.contents[i];
-      if (!holds_fixed(contents)) continue;
-      const std::uint32_t tier = arena.tree.domains[i].tier;
-      const auto& bandwidths = arena.bandwidths.at(tier);
-      for (const double step : arena.steps) {
-        for (const double bandwidth : bandwidths) {
-          if (found_ && seconds(bandwidth, 2, step) > least_) break;
-          const auto nodes =
-              fewest_nodes(nodes_, contents, limit(tier, bandwidth, step), question_.pods);
-          if (nodes) keep_least(seconds(bandwidth, *nodes, step));
-        }
-      }
+    for (const auto& [tier, bandwidths] : arena.bandwidths) {
+      for_each_bound(
+          arena, tier, [this](double seconds) { return !found_ || seconds <= least_; },
+          [&, tier = tier](const DomainSearch& search) {
+            const PlanLimit& limit = search.limit();
+            for_each_domain(arena, tier, [&](const Domain& domain) {
+              const auto nodes = search.fewest_nodes(arena.tree.counts(domain));
+              if (nodes) keep_least(seconds(limit.bandwidth, *nodes, limit.step));
+            });
+          });
     }
   }
 
   [[nodiscard]] bool fast_enough(double seconds) const { return seconds <= least_ * kEqualSeconds; }
 
   void choose_in(const Arena& arena) {
-    if (choice_ && arena.rank > grade_.rank) return;
+    bool alone = false;
     for (const std::uint32_t member : arena.members) {
-      const PlanNode& node = nodes_.nodes[member];
-      const auto seconds = seconds_alone(node);
-      if (seconds && fast_enough(*seconds)) offer({arena.rank, 0, 1}, alone(member));
+      const auto seconds = seconds_alone(nodes_.nodes[member]);
+      if (!seconds || !fast_enough(*seconds)) continue;
+      offer_alone(arena, member);
+      alone = true;
     }
-    for (std::size_t i = 0; i < arena.contents.size(); ++i) {
-      if (holds_fixed(arena.contents[i])) {
-        choose_in_domain(arena, arena.tree.domains[i].tier, arena.contents[i]);
-      }
+    if (alone) return;
+    for (const auto& [tier, bandwidths] : arena.bandwidths) {
+      if (choice_ && Grade{arena.rank, tier, 0} > grade_) return;
+      if (choose_at(arena, tier)) return;
     }
   }
 
-  void choose_in_domain(const Arena& arena, std::uint32_t tier, const DomainContents& contents) {
-    // Fewest nodes first: of each step the least bandwidth that is enough with so many.
-    std::int32_t fewest = std::numeric_limits<std::int32_t>::max();
-    const auto& bandwidths = arena.bandwidths.at(tier);
-    for (const double step : arena.steps) {
-      for (const double bandwidth : bandwidths) {
-        if (!fast_enough(seconds(bandwidth, 2, step))) break;
-        const auto nodes =
-            fewest_nodes(nodes_, contents, limit(tier, bandwidth, step), question_.pods);
-        if (nodes && fast_enough(seconds(bandwidth, *nodes, step))) {
-          fewest = std::min(fewest, *nodes);
-        }
-      }
-    }
-    const Grade grade{arena.rank, tier, fewest};
-    if (fewest == std::numeric_limits<std::int32_t>::max() || (choice_ && grade > grade_)) return;
+  // Whether a domain of this tier holds the gang fast enough.
+  bool choose_at(const Arena& arena, std::uint32_t tier) {
+    // Fewest nodes by domain, over all bounds that are met fast enough.
+    constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
+    std::vector<std::int32_t> fewest(arena.tree.domains().size(), kNone);
+    const auto number = [&](const Domain& domain) {
+      return static_cast<std::size_t>(&domain - arena.tree.domains().data());
+    };
+    for_each_bound(
+        arena, tier, [this](double seconds) { return fast_enough(seconds); },
+        [&](const DomainSearch& search) {
+          const PlanLimit& limit = search.limit();
+          for_each_domain(arena, tier, [&](const Domain& domain) {
+            const auto nodes = search.fewest_nodes(arena.tree.counts(domain));
+            if (!nodes || !fast_enough(seconds(limit.bandwidth, *nodes, limit.step))) return;
+            fewest[number(domain)] = std::min(fewest[number(domain)], *nodes);
+          });
+        });
+    const std::int32_t nodes = *std::min_element(fewest.begin(), fewest.end());
+    if (nodes == kNone) return false;
+    const Grade grade{arena.rank, tier, nodes};
+    if (choice_ && grade > grade_) return true;
+    for_each_domain(arena, tier, [&](const Domain& domain) {
+      if (fewest[number(domain)] == nodes) choose_in_domain(arena, domain, grade);
+    });
+    return true;
+  }
+
+  // Of each ring step the least bandwidth that is enough with so many nodes leaves most choice.
+  void choose_in_domain(const Arena& arena, const Domain& domain, const Grade& grade) {
+    const auto& bandwidths = arena.bandwidths.at(domain.tier);
+    ChoiceQuestion question;
+    question.nodes = &nodes_;
+    question.tables = &tables_;
+    question.tree = &arena.tree;
+    question.domain = &domain;
+    question.fixed = &fixed_;
+    question.pods = question_.pods;
+    question.count = grade.nodes;
     for (const double step : arena.steps) {
       const auto least = std::find_if(
           bandwidths.rbegin(), bandwidths.rend(),
-          [&](double bandwidth) { return fast_enough(seconds(bandwidth, fewest, step)); });
+          [&](double bandwidth) { return fast_enough(seconds(bandwidth, grade.nodes, step)); });
       if (least == bandwidths.rend()) continue;
-      if (auto choice =
-              choose_nodes(nodes_, contents, limit(tier, *least, step), question_.pods, fewest)) {
-        offer(grade, std::move(*choice));
-      }
+      question.limit = {domain.tier, factor_of(domain.tier, options_), *least, step};
+      const NodeChoice* best = choice_ && grade_ == grade ? &*choice_ : nullptr;
+      if (auto choice = choose_nodes(question, best)) offer(grade, std::move(*choice));
     }
   }
 
-  [[nodiscard]] NodeChoice alone(std::uint32_t member) const {
-    const NodeKind& kind = nodes_.kind(nodes_.nodes[member]);
-    NodeChoice choice;
-    choice.broken = nodes_.breaks(kind, question_.pods) ? 1 : 0;
-    choice.left_over = kind.room - question_.pods;
-    choice.gpu_sets = 1;
-    choice.shares = {{member, question_.pods}};
-    return choice;
+  void offer_alone(const Arena& arena, std::uint32_t member) {
+    const NodeProfile& profile = nodes_.profile(nodes_.nodes[member]);
+    const Grade grade{arena.rank, 0, 1};
+    const std::int64_t broken = profile.breaks(question_.pods) ? 1 : 0;
+    const std::int64_t left_over = profile.room - question_.pods;
+    // Members come in the order of names.
+    if (choice_ && grade_ == grade &&
+        std::tie(broken, left_over) > std::tie(choice_->broken, choice_->left_over)) {
+      return;
+    }
+    offer(grade, {broken, left_over, 1, {{member, question_.pods}}});
   }
 
   void offer(const Grade& grade, NodeChoice choice) {
@@ -315,9 +234,8 @@ class Planner {
     std::vector<NodeIndex> used;
     for (const NodeShare& share : choice.shares) {
       if (share.pods == 0) continue;
-      const NodeIndex index = nodes_.nodes[share.node].index;
-      pods[index] = share.pods;
-      used.push_back(index);
+      used.push_back(nodes_.nodes[share.node].index);
+      pods[used.back()] = share.pods;
     }
     for (const NodeIndex index : in_tree_order(std::move(used), snapshot_))
       plan.slots.insert(plan.slots.end(), static_cast<std::size_t>(pods[index]), index);
@@ -327,43 +245,46 @@ class Planner {
 
   [[nodiscard]] Prediction predict(const NodeChoice& choice) {
     Prediction prediction;
-    prediction.nodes = alone_in_pair_ ? 2 : static_cast<std::uint32_t>(choice.shares.size());
-    prediction.tier = alone_in_pair_ ? kLeafTier : grade_.tier;
+    prediction.nodes = as_one_of_two_ ? 2 : static_cast<std::uint32_t>(choice.shares.size());
+    prediction.tier = as_one_of_two_ ? kLeafTier : grade_.tier;
     const bool crosses = prediction.nodes > 1;
     if (crosses) {
       const NodeIndex first = nodes_.nodes[choice.shares.front().node].index;
       prediction.transport = network_of(request_, snapshot_.node(first)).transport;
     }
     prediction.bandwidth = {kUnlimited};
-    const std::int64_t gpus = alone_in_pair_ ? 2 * gpus_ : gpus_;
+    const std::int64_t gpus = as_one_of_two_ ? 2 * gpus_ : gpus_;
     if (gpus < 2) {
       prediction.bottleneck = gpus == 1 ? "one GPU: nothing to send" : "nothing to send";
       return prediction;
     }
-    const PlanLimit limit = this->limit(prediction.tier, 0, 0);
+    const double phi = factor_of(prediction.tier, options_);
     double step = 0;
     for (const NodeShare& share : choice.shares) {
       const PlanNode& node = nodes_.nodes[share.node];
-      const ShareTable& table = *nodes_.kind(node).table;
+      ShareTable& table = *nodes_.kind(node).table;
       prediction.topology_known = prediction.topology_known && table.known();
-      const ShareLinks& links = crosses ? table.at(share.pods) : table.alone(share.pods);
+      const ShareLinks& links = crosses ? table.crossing()[static_cast<std::size_t>(share.pods)]
+                                        : tables_.alone(table, share.pods);
       step = std::max(step, links.step);
-      const double bandwidth = crosses ? links.bandwidth(limit.tier, limit.phi) : links.intra;
+      const double bandwidth = crosses ? links.bandwidth(prediction.tier, phi) : links.intra;
       if (bandwidth >= prediction.bandwidth.value) continue;
       prediction.bandwidth = {bandwidth};
-      const NodeLinks& named = tables_.links(table, share.pods, crosses);
-      const bool inside = links.intra <= bandwidth;
-      const std::string& link = inside                      ? named.intra.link
-                                : limit.tier == kCliqueTier ? kCliqueLink
-                                                            : named.inter.link;
-      prediction.bottleneck = snapshot_.node(node.index).node->metadata.name + ": " + link;
+      prediction.bottleneck =
+          snapshot_.node(node.index).node->metadata.name + ": " +
+          link_name(table, share.pods, crosses, links.intra <= bandwidth, prediction.tier);
     }
     prediction.seconds =
         time_of({request_.message_size, gpus, prediction.nodes, prediction.bandwidth, {step}});
     return prediction;
   }
 
-  inline static const std::string kCliqueLink = "NVLink clique";
+  [[nodiscard]] std::string link_name(const ShareTable& table, std::int32_t pods, bool crosses,
+                                      bool inside, std::uint32_t tier) {
+    if (!inside && tier == kCliqueTier) return "NVLink clique";
+    const NodeLinks& links = tables_.links(table, pods, crosses);
+    return inside ? links.intra.link : links.inter.link;
+  }
 
   const PlanQuestion& question_;
   const Request& request_;
@@ -373,12 +294,12 @@ class Planner {
   PlanNodes nodes_;
   std::int64_t gpus_ = 0;             // G
   std::vector<std::uint32_t> fixed_;  // positions in nodes_
-  std::uint32_t top_ = 0;             // the tier of the whole fabric
-  // A lone pod that asks for RDMA is priced as one of two such pods on two nodes.
-  bool alone_in_pair_ = false;
-  std::vector<Arena> arenas_;
+  // A lone pod that asks for RDMA is priced as one of two such pods on two nodes under one leaf, so
+  // that the way to the NICs counts.
+  bool as_one_of_two_ = false;
+  std::map<std::uint32_t, double> alone_;  // seconds of the whole gang on one node, by kind
   bool found_ = false;
-  double least_ = 0;  // seconds
+  double least_ = 0;  // seconds, over all plans
   Grade grade_;
   std::optional<NodeChoice> choice_;
 };

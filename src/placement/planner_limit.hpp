@@ -14,21 +14,18 @@ struct PlanLimit {
   double bandwidth = 0;    // GB/s, no less
   double step = 0;         // seconds, no more
 
-  [[nodiscard]] bool allows(const NodeKind& kind, std::int32_t pods) const {
-    const ShareLinks& links = kind.table->at(pods);
+  [[nodiscard]] bool allows(const ShareLinks& links) const {
     return links.bandwidth(tier, phi) >= bandwidth && links.step <= step;
   }
-};
-
-// The nodes of one domain, counted by kind. Nodes with fixed ranks stand one by one: they are part
-// of every plan.
-struct DomainContents {
-  struct Alike {
-    std::uint32_t kind = 0;
-    std::vector<std::uint32_t> nodes;  // positions in PlanNodes::nodes, ascending
-  };
-  std::vector<Alike> alike;          // by first node
-  std::vector<std::uint32_t> fixed;  // positions, ascending
+  // Allowed numbers of new pods, ascending.
+  [[nodiscard]] std::vector<std::int32_t> shares(const NodeProfile& profile,
+                                                 std::int32_t from) const {
+    std::vector<std::int32_t> shares;
+    for (std::int32_t pods = from; pods <= profile.most(); ++pods) {
+      if (allows(profile.links[static_cast<std::size_t>(pods)])) shares.push_back(pods);
+    }
+    return shares;
+  }
 };
 
 }  // namespace rankward::placement

@@ -1,6 +1,7 @@
 #include "planner_nodes.hpp"
 
 #include <algorithm>
+#include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <map>
 #include <tuple>
@@ -69,6 +70,12 @@ Standing standing_on(const Request& request, const NodeState& node) {
   return standing;
 }
 
+// What a node's links hang on: the same for all nodes of one make that hand out the same devices.
+struct Transport {
+  topology::Transport transport = topology::Transport::kSocket;
+  std::uint32_t number = 0;  // of the transport class
+};
+
 class NodeReader {
  public:
   NodeReader(const PlanQuestion& question, const Snapshot& snapshot, const HeldPlaces& held,
@@ -79,11 +86,12 @@ class NodeReader {
         held_(held),
         options_(options),
         tables_(tables),
+        counter_(request_, question.use),
         fixed_(question.fixed.begin(), question.fixed.end()) {
     std::sort(fixed_.begin(), fixed_.end());
     for (const DeviceRequest& device : request_.devices) {
       if (device.kind == kube::DeviceKind::kFraction) continue;
-      result_.devices_per_pod = device.count;
+      devices_per_pod_ = device.count;
       break;
     }
   }
@@ -115,15 +123,16 @@ class NodeReader {
     const Standing standing = ranks > 0 ? standing_on(request_, node) : Standing{};
     const std::int32_t unseen = std::max(0, ranks - standing.seen);
     NodeRoom room;
-    const auto held = held_.on(index);
+    const auto held = held_.empty() ? std::span<const Held>{} : held_.on(index);
     if (open && judge(request_, *question_.spec, node, options_, question_.use).fits()) {
-      room = room_on(request_, node, {held, unseen}, question_.use);
+      room = counter_.room_on(node, {held, unseen});
     }
     if (room.pods <= 0 && ranks == 0) return;
 
+    const Transport transport = transport_of(node);
     ShareKey key;
     key.machine = node.machine.get();
-    key.transport = network_of(request_, node).transport;
+    key.transport = transport.transport;
     key.free = node.free_gpu_mask;
     // Which GPUs other gangs will get nobody knows yet.
     if (gpus_are_held(held)) key.free.reset();
@@ -134,22 +143,50 @@ class NodeReader {
       key.extra = ranks;
       key.free.reset();
     }
+    room.whole_free = room.whole_free && ranks == 0;
+    result_.nodes.push_back({index, kind_of(key, room), ranks, transport.number,
+                             required_group(node), preferred_group(node)});
+  }
 
-    NodeKind kind;
-    kind.room = room.pods;
-    kind.most =
-        static_cast<std::int32_t>(std::min<std::int64_t>(room.pods, std::max(0, question_.pods)));
-    kind.free_devices = room.free_devices;
-    kind.whole_free = room.whole_free && ranks == 0;
-    kind.table = tables_.table(key, kind.most);
-
-    PlanNode entry{index, number_of(kind), ranks, 0, kNoGroup, kNoGroup};
-    entry.transport = transports_.of(transport_class(request_, node));
-    entry.required = required_group(node);
-    if (!request_.topology_preferred.empty()) {
-      entry.preferred = preferred_.of_domain(domain_by(request_.topology_preferred, node));
+  [[nodiscard]] Transport transport_of(const NodeState& node) {
+    // All that network_of() reads of a node beside its machine.
+    std::string_view rdma;
+    for (const DeviceAmount& device : node.devices) {
+      if (!device.rdma || device.allocatable.value_or(0) <= 0) continue;
+      rdma = device.resource;
+      break;
     }
-    result_.nodes.push_back(entry);
+    const auto [place, added] = transports_.try_emplace(std::pair(node.machine.get(), rdma));
+    if (added) {
+      place->second = {network_of(request_, node).transport,
+                       classes_.of(transport_class(request_, node))};
+    }
+    return place->second;
+  }
+
+  std::uint32_t kind_of(const ShareKey& key, const NodeRoom& room) {
+    const auto most =
+        static_cast<std::int32_t>(std::min<std::int64_t>(room.pods, std::max(0, question_.pods)));
+    ShareTable* table = tables_.table(key, most);
+    const auto [place, added] =
+        kinds_.try_emplace(std::tuple(table, room.pods, room.free_devices, room.whole_free),
+                           static_cast<std::uint32_t>(result_.kinds.size()));
+    if (added) {
+      NodeProfile profile;
+      const auto& links = table->crossing();
+      profile.links.assign(links.begin(), links.begin() + most + 1);
+      profile.room = room.pods;
+      profile.whole_free = room.whole_free;
+      const std::int64_t fill = devices_per_pod_ > 0 && room.free_devices % devices_per_pod_ == 0
+                                    ? room.free_devices / devices_per_pod_
+                                    : -1;
+      if (room.whole_free && fill <= most) profile.full = static_cast<std::int32_t>(fill);
+      const auto next = static_cast<std::uint32_t>(result_.profiles.size());
+      const auto [number, made] = profiles_.try_emplace(profile, next);
+      if (made) result_.profiles.push_back(std::move(profile));
+      result_.kinds.push_back({table, number->second});
+    }
+    return place->second;
   }
 
   [[nodiscard]] bool gpus_are_held(std::span<const Held> held) const {
@@ -160,15 +197,8 @@ class NodeReader {
     });
   }
 
-  std::uint32_t number_of(const NodeKind& kind) {
-    const auto [place, added] =
-        kinds_.try_emplace({kind.table, kind.room, kind.free_devices, kind.whole_free},
-                           static_cast<std::uint32_t>(result_.kinds.size()));
-    if (added) result_.kinds.push_back(kind);
-    return place->second;
-  }
-
   std::uint32_t required_group(const NodeState& node) {
+    if (request_.topology_required.empty() && question_.required_topology.empty()) return 0;
     std::string group;
     for (const std::string_view level :
          {std::string_view(request_.topology_required), question_.required_topology}) {
@@ -181,15 +211,28 @@ class NodeReader {
     return required_.of(group);
   }
 
+  std::uint32_t preferred_group(const NodeState& node) {
+    if (request_.topology_preferred.empty()) return kNoGroup;
+    return preferred_.of_domain(domain_by(request_.topology_preferred, node));
+  }
+
   const PlanQuestion& question_;
   const Request& request_;
   const Snapshot& snapshot_;
   const HeldPlaces& held_;
   const Options& options_;
   ShareTables& tables_;
+  RoomCounter counter_;
   std::vector<NodeIndex> fixed_;
-  std::map<std::tuple<const ShareTable*, std::int64_t, std::int64_t, bool>, std::uint32_t> kinds_;
-  Numbers transports_;
+  std::int64_t devices_per_pod_ = 0;
+  boost::unordered_flat_map<std::tuple<ShareTable*, std::int64_t, std::int64_t, bool>,
+                            std::uint32_t,
+                            boost::hash<std::tuple<ShareTable*, std::int64_t, std::int64_t, bool>>>
+      kinds_;
+  std::map<NodeProfile, std::uint32_t> profiles_;
+  boost::unordered_flat_map<std::pair<const topology::NodeTopology*, std::string_view>, Transport>
+      transports_;
+  Numbers classes_;
   Numbers required_;
   Numbers preferred_;
   PlanNodes result_;

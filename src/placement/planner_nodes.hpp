@@ -11,13 +11,26 @@
 
 namespace rankward::placement {
 
-// Nodes with the same links and the same room.
-struct NodeKind {
-  const ShareTable* table = nullptr;
+// All that the objective sees of a node, but for which GPUs its pods get and where it hangs.
+struct NodeProfile {
+  std::vector<ShareLinks> links;  // by new pods, 0 included
   std::int64_t room = 0;          // c_n: pods that fit now
-  std::int32_t most = 0;          // of this gang: no more than it has
-  std::int64_t free_devices = 0;  // of the first device that the pod asks for
-  bool whole_free = false;        // nobody has any of them
+  bool whole_free = false;        // nobody has any of its devices
+  std::int32_t full = -1;         // pods that leave it no device; -1: no number of them does
+
+  // Of this gang: no more than it has.
+  [[nodiscard]] std::int32_t most() const { return static_cast<std::int32_t>(links.size()) - 1; }
+  // Whether so many pods take a part of a node on which all devices are free.
+  [[nodiscard]] bool breaks(std::int32_t pods) const {
+    return whole_free && pods > 0 && pods != full;
+  }
+  friend auto operator<=>(const NodeProfile&, const NodeProfile&) = default;
+};
+
+// Nodes of one profile with the same GPUs free.
+struct NodeKind {
+  ShareTable* table = nullptr;
+  std::uint32_t profile = 0;
 };
 
 inline constexpr std::uint32_t kNoGroup = UINT32_MAX;
@@ -32,14 +45,16 @@ struct PlanNode {
 };
 
 struct PlanNodes {
+  std::vector<NodeProfile> profiles;
   std::vector<NodeKind> kinds;
   std::vector<PlanNode> nodes;  // with room or fixed ranks, ascending
-  std::int64_t devices_per_pod = 0;
 
   [[nodiscard]] const NodeKind& kind(const PlanNode& node) const { return kinds[node.kind]; }
-  // Whether that many pods take a part of a node on which all devices are free.
-  [[nodiscard]] bool breaks(const NodeKind& kind, std::int32_t pods) const {
-    return kind.whole_free && pods > 0 && kind.free_devices > pods * devices_per_pod;
+  [[nodiscard]] std::uint32_t profile_of(std::uint32_t position) const {
+    return kinds[nodes[position].kind].profile;
+  }
+  [[nodiscard]] const NodeProfile& profile(const PlanNode& node) const {
+    return profiles[kinds[node.kind].profile];
   }
 };
 

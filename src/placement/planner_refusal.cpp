@@ -47,7 +47,7 @@ class Refuser {
       if (node.fixed > 0 && first_fixed_ == nullptr) first_fixed_ = &node;
     }
     for (const PlanNode& node : nodes.nodes) {
-      const std::int64_t room = nodes.kind(node).most;
+      const std::int64_t room = nodes.profile(node).most();
       if (room == 0) continue;
       all_ += room;
       classes_.add(node.transport, node, room);

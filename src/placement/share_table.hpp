@@ -1,6 +1,8 @@
 // What a node gives to a collective, by the number of a gang's pods on it.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <map>
@@ -17,15 +19,15 @@ namespace rankward::placement {
 // the worst.
 struct ShareLinks {
   double intra = 0;
-  double network = 0;      // to other nodes over NICs
-  double clique = 0;       // to other nodes of one NVLink clique
-  double step = 0;         // one ring step inside the node
-  std::uint32_t gpus = 0;  // stands for the set of GPU indexes: equal numbers, equal sets
+  double network = 0;  // to other nodes over NICs
+  double clique = 0;   // to other nodes of one NVLink clique
+  double step = 0;     // one ring step inside the node
 
   // What the pods contribute to B where the gang crosses this tier.
   [[nodiscard]] double bandwidth(std::uint32_t tier, double phi) const {
     return std::min(intra, tier == 0 ? clique : phi * network);
   }
+  friend auto operator<=>(const ShareLinks&, const ShareLinks&) = default;
 };
 
 // Everything that decides about the links of a node. Equal machines with the same GPUs free share
@@ -45,20 +47,16 @@ class ShareTables;
 class ShareTable {
  public:
   // [q]: q new pods beside the ranks that stand, 0 included.
-  [[nodiscard]] const ShareLinks& at(std::int32_t pods) const {
-    return crossing_[static_cast<std::size_t>(pods)];
-  }
-  // The gang on this node alone: no NIC takes part, so the worst pick is another one.
-  [[nodiscard]] const ShareLinks& alone(std::int32_t pods) const;
+  [[nodiscard]] const std::vector<ShareLinks>& crossing() const { return crossing_; }
   [[nodiscard]] bool known() const { return known_; }
 
  private:
   friend class ShareTables;
-  ShareTables* owner_ = nullptr;
   ShareKey key_;
   bool known_ = false;
   std::vector<ShareLinks> crossing_;
-  mutable std::map<std::int32_t, ShareLinks> alone_;
+  std::map<std::int32_t, ShareLinks> alone_;
+  std::map<std::int32_t, std::uint32_t> gpus_;
 };
 
 // The tables of one plan. Not thread-safe.
@@ -70,24 +68,36 @@ class ShareTables {
   ShareTables& operator=(const ShareTables&) = delete;
 
   // Filled up to `most` pods at least. Valid as long as the tables.
-  const ShareTable* table(const ShareKey& key, std::int32_t most);
+  ShareTable* table(const ShareKey& key, std::int32_t most);
+  // The gang on this node alone: no NIC takes part, so the worst pick is another one.
+  const ShareLinks& alone(ShareTable& table, std::int32_t pods);
+  // Stands for the set of GPU indexes that so many pods get: equal numbers, equal sets.
+  std::uint32_t gpus(ShareTable& table, std::int32_t pods);
   // For the name of the slowest link.
   const NodeLinks& links(const ShareTable& table, std::int32_t pods, bool crosses);
 
  private:
-  friend class ShareTable;
   struct Hash {
     std::size_t operator()(const ShareKey& key) const;
+  };
+  // Links of sets of GPUs of one machine, by the bits of the set. Picks of different free masks
+  // overlap widely.
+  struct OfSets {
+    const topology::NodeTopology* machine = nullptr;
+    topology::Transport transport = topology::Transport::kSocket;
+    boost::unordered_flat_map<std::uint64_t, ShareLinks> known;
   };
 
   [[nodiscard]] LinkQuestion question(const ShareKey& key, std::int32_t pods, bool crosses) const;
   [[nodiscard]] ShareLinks share(const ShareKey& key, std::int32_t pods, bool crosses);
-  [[nodiscard]] std::uint32_t gpus_of(const LinkQuestion& question);
+  [[nodiscard]] ShareLinks worst_pick(const LinkQuestion& question);
+  [[nodiscard]] const ShareLinks& of_set(OfSets& sets, const GpuSet& set, std::uint64_t bits);
 
   const Request& request_;
   LinkMemo memo_;
   boost::unordered_flat_map<ShareKey, std::unique_ptr<ShareTable>, Hash> tables_;
-  std::map<std::vector<std::uint32_t>, std::uint32_t> sets_;
+  std::vector<std::unique_ptr<OfSets>> sets_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> gpu_names_;
 };
 
 }  // namespace rankward::placement
