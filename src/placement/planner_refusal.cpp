@@ -2,25 +2,28 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 namespace rankward::placement {
 
 namespace {
 
-// Room by domain or class, the most of one, and where that is.
+// Room by transport class and, maybe, domain; and where the most of one is.
 struct Rooms {
-  std::map<std::uint32_t, std::int64_t> room;
-  std::map<std::uint32_t, NodeIndex> first_node;
+  using Group = std::pair<std::uint32_t, std::uint32_t>;
+  std::map<Group, std::int64_t> room;
+  std::map<Group, NodeIndex> first_node;
 
-  void add(std::uint32_t group, const PlanNode& node, std::int64_t pods) {
+  void add(Group group, const PlanNode& node, std::int64_t pods) {
     room[group] += pods;
     first_node.try_emplace(group, node.index);
   }
-  [[nodiscard]] std::pair<std::uint32_t, std::int64_t> most() const {
-    std::pair<std::uint32_t, std::int64_t> best{kNoGroup, 0};
+  [[nodiscard]] std::pair<std::optional<NodeIndex>, std::int64_t> most() const {
+    std::pair<std::optional<NodeIndex>, std::int64_t> best{std::nullopt, 0};
     for (const auto& [group, pods] : room) {
-      if (pods > best.second) best = {group, pods};
+      if (pods > best.second) best = {first_node.at(group), pods};
     }
     return best;
   }
@@ -50,18 +53,16 @@ class Refuser {
       const std::int64_t room = nodes.profile(node).most();
       if (room == 0) continue;
       all_ += room;
-      classes_.add(node.transport, node, room);
-      if (node.required != kNoGroup) domains_.add(node.required, node, room);
+      classes_.add({node.transport, 0}, node, room);
+      if (node.required != kNoGroup) domains_.insert(node.required);
       if (first_fixed_ != nullptr && node.transport == first_fixed_->transport) own_class_ += room;
-      if (in_one_place(node)) places_[{node.transport, node.required}] += room;
+      if (in_one_place(node)) places_.add({node.transport, node.required}, node, room);
     }
-    for (const auto& [place, room] : places_)
-      most_ = std::max(most_, room);
   }
 
   PlanRefusal refuse() {
     PlanRefusal refusal;
-    refusal.room = cut(most_);
+    refusal.room = cut(places_.most().second);
     const std::string need = ranks(question_.pods);
     const std::string beside =
         question_.fixed.empty()
@@ -102,24 +103,25 @@ class Refuser {
 
   void refuse_domain(PlanRefusal& refusal, const std::string& need) {
     refusal.reason = ReasonCode::kOutsideFabricDomain;
-    const auto [group, room] = domains_.most();
-    if (group == kNoGroup) {
-      refusal.note = need + "; no node with room has a " + std::string(level());
-      if (level() == "clique") refusal.reason = ReasonCode::kCliqueMismatch;
-      return;
-    }
-    const NodeState& node = snapshot_.node(domains_.first_node.at(group));
-    if (names_clique(level(), node)) refusal.reason = ReasonCode::kCliqueMismatch;
+    const auto [first, room] = places_.most();
     if (first_fixed_ != nullptr) {
+      const NodeState& node = snapshot_.node(first_fixed_->index);
+      if (names_clique(level(), node)) refusal.reason = ReasonCode::kCliqueMismatch;
       refusal.note = need + "; in the " + std::string(level()) + " of those there is room for " +
-                     std::to_string(most_);
+                     std::to_string(room);
       return;
     }
+    if (!first) {
+      if (level() == "clique") refusal.reason = ReasonCode::kCliqueMismatch;
+      refusal.note = need + "; no node with room has a " + std::string(level());
+      return;
+    }
+    const NodeState& node = snapshot_.node(*first);
+    if (names_clique(level(), node)) refusal.reason = ReasonCode::kCliqueMismatch;
     std::string name = domain_by(level(), node);
     if (!name.empty() && name.back() == '/') name.pop_back();
     refusal.note = need + "; " + std::string(level()) + " " + name + " of " +
-                   std::to_string(domains_.room.size()) + " has the most room, " +
-                   std::to_string(room);
+                   std::to_string(domains_.size()) + " has the most room, " + std::to_string(room);
   }
 
   const PlanQuestion& question_;
@@ -128,10 +130,9 @@ class Refuser {
   const PlanNode* first_fixed_ = nullptr;
   std::int64_t all_ = 0;
   std::int64_t own_class_ = 0;
-  std::int64_t most_ = 0;
   Rooms classes_;
-  Rooms domains_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> places_;
+  Rooms places_;                     // where this gang may stand: one class in one required domain
+  std::set<std::uint32_t> domains_;  // required ones with room
 };
 
 }  // namespace
