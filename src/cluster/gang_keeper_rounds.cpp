@@ -16,6 +16,8 @@ using placement::Reservation;
 
 // Renewals and holds come due by time alone.
 constexpr std::int64_t kLookAtLeast = 500;
+// And not more often than this, however many Snapshots come: a look costs with every waiting pod.
+constexpr std::int64_t kLookAtMost = 25;
 constexpr std::int64_t kLongestLeftAlone = 600'000;
 // Short waits are no news: pods of a gang are made one after the other, plans follow within a look.
 constexpr std::int64_t kWaitingGrace = 5'000;
@@ -62,9 +64,10 @@ bool GangRounds::run() {
     unfinished_ = true;
   }
   take_ended(*view, now, leading);
-  if (unfinished_ || now.milliseconds >= look_at_) {
+  const bool rested = now.milliseconds >= looked_at_ + kLookAtMost;
+  if ((unfinished_ && rested) || now.milliseconds >= looked_at_ + kLookAtLeast) {
     look(*view, now, leading);
-    look_at_ = now.milliseconds + kLookAtLeast;
+    looked_at_ = now.milliseconds;
     unfinished_ = false;
   }
   if (!leading) return false;

@@ -132,7 +132,7 @@ class GangRounds {
   std::vector<formats::PodEvent> to_post_;
   std::uint64_t view_number_ = 0;  // counts views that differ
   std::uint64_t look_ = 0;
-  std::int64_t look_at_ = 0;  // at the latest
+  std::int64_t looked_at_ = -1'000'000;
   bool unfinished_ = false;
   std::int64_t pause_until_ = 0;
   std::int64_t nominations_rest_until_ = 0;

@@ -129,7 +129,8 @@ struct Leader::Impl {
   }
   void report(Severity severity, std::string_view message, std::string error) const {
     if (options.on_event) {
-      options.on_event({severity, "leases", options.name, message, std::move(error)});
+      // Two replicas of one machine differ in their identities alone.
+      options.on_event({severity, "leases", options.identity, message, std::move(error)});
     }
   }
 
