@@ -49,9 +49,12 @@ LinkQuestion ShareTables::question(const ShareKey& key, std::int32_t pods, bool 
   return question;
 }
 
-const ShareLinks& ShareTables::of_set(OfSets& sets, const GpuSet& set, std::uint64_t bits) {
+const ShareLinks& ShareTables::of_set(OfSets& sets, std::uint64_t bits) {
   const auto [place, added] = sets.known.try_emplace(bits);
   if (added) {
+    GpuSet set;
+    for (std::uint64_t mask = bits; mask != 0; mask &= mask - 1)
+      set.push_back(static_cast<std::uint32_t>(std::countr_zero(mask)));
     const auto intra = topology::intra_node(*sets.machine, set);
     const auto inter = topology::inter_node(*sets.machine, set, sets.transport);
     place->second = {intra.bandwidth.value, inter.bandwidth.value, 0, intra.step.value};
@@ -74,13 +77,11 @@ ShareLinks ShareTables::worst_pick(const LinkQuestion& question) {
   ShareLinks worst;
   double slowest = kUnlimited;
   bool first = true;
-  for (GpuSet set : pick.sets) {
+  for (const GpuSet& set : pick.sets) {
     std::uint64_t bits = question.held;
     for (const std::uint32_t position : set)
       bits |= std::uint64_t{1} << position;
-    for (std::uint64_t mask = question.held; mask != 0; mask &= mask - 1)
-      set.push_back(static_cast<std::uint32_t>(std::countr_zero(mask)));
-    const ShareLinks& links = of_set(sets, set, bits);
+    const ShareLinks& links = of_set(sets, bits);
     const double speed = question.crosses ? std::min(links.intra, links.network) : links.intra;
     if (first || speed < slowest) {
       worst = links;

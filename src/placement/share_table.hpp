@@ -91,7 +91,7 @@ class ShareTables {
   [[nodiscard]] LinkQuestion question(const ShareKey& key, std::int32_t pods, bool crosses) const;
   [[nodiscard]] ShareLinks share(const ShareKey& key, std::int32_t pods, bool crosses);
   [[nodiscard]] ShareLinks worst_pick(const LinkQuestion& question);
-  [[nodiscard]] const ShareLinks& of_set(OfSets& sets, const GpuSet& set, std::uint64_t bits);
+  [[nodiscard]] const ShareLinks& of_set(OfSets& sets, std::uint64_t bits);
 
   const Request& request_;
   LinkMemo memo_;
