@@ -96,16 +96,18 @@ class Offered {
   boost::unordered_flat_map<std::string_view, std::uint32_t> positions_;
 };
 
-struct PlanAnswer {
-  std::size_t own = 0;
-  std::vector<Ranked> fits;
+// The place that a call is answered with.
+struct Place {
+  std::size_t slot = 0;
+  std::uint32_t position = 0;  // of its node among the names
 };
 
-// Open places of the plan among the nodes offered, the own one first; of `most` slots at most.
-PlanAnswer from_plan(const Call& call, const ReservedPart& part, std::size_t most) {
-  PlanAnswer answer;
+// The pod's own place, or, where that is not offered, another open one; of `most` slots at most.
+// Never several: the scheduler would take one of them without our knowing which, and what the next
+// rank is told before the watch shows it could be the same.
+std::optional<Place> place_in(const Call& call, const ReservedPart& part, std::size_t most) {
   const OwnSlot own = own_slot(call.request, part);
-  if (!own.index && !own.any_open) return answer;
+  if (!own.index && !own.any_open) return std::nullopt;
   std::vector<std::size_t> wanted;
   if (own.index) wanted.push_back(*own.index);
   for (std::size_t i = 0; i < part.slots.size() && wanted.size() < most; ++i) {
@@ -113,36 +115,24 @@ PlanAnswer from_plan(const Call& call, const ReservedPart& part, std::size_t mos
   }
   const Offered offered(call, part, wanted);
   for (const std::size_t index : wanted) {
-    const Slot& slot = part.slots[index];
-    const auto position = offered.position(slot.node);
-    const auto node = position ? call.view.snapshot->find(slot.node) : std::nullopt;
-    if (!node || !judge(call.request, call.pod.spec, call.view.snapshot->node(*node), call.options,
-                        Use::kFilter)
-                      .fits()) {
-      continue;
+    const std::string& name = part.slots[index].node;
+    const auto position = offered.position(name);
+    const auto node = position ? call.view.snapshot->find(name) : std::nullopt;
+    if (node && judge(call.request, call.pod.spec, call.view.snapshot->node(*node), call.options,
+                      Use::kFilter)
+                    .fits()) {
+      return Place{index, *position};
     }
-    // Without a rank the first open place that was offered becomes the own one.
-    const bool is_first = answer.fits.empty();
-    if (is_first) answer.own = index;
-    const bool is_named =
-        std::any_of(answer.fits.begin(), answer.fits.end(),
-                    [&](const Ranked& each) { return each.candidate == *position; });
-    const bool is_own = own.index ? *own.index == index : is_first;
-    if (is_own) answer.own = index;
-    if (!is_named) answer.fits.push_back({*position, part.prediction, is_own ? kOwnScore : 0});
   }
-  return answer;
+  return std::nullopt;
 }
 
-// Most calls find their own place among these; a plan may have a thousand.
-constexpr std::size_t kPlacesNamed = 8;
-
-PlanAnswer from_plan(const Call& call, const ReservedPart& part) {
-  PlanAnswer answer = from_plan(call, part, kPlacesNamed);
-  if (answer.fits.empty() && part.slots.size() > kPlacesNamed) {
-    answer = from_plan(call, part, part.slots.size());
-  }
-  return answer;
+std::optional<Place> place_in(const Call& call, const ReservedPart& part) {
+  // Most calls find their own place among these; a plan may have a thousand.
+  constexpr std::size_t kFirstLook = 8;
+  auto place = place_in(call, part, kFirstLook);
+  if (!place && part.slots.size() > kFirstLook) place = place_in(call, part, part.slots.size());
+  return place;
 }
 
 // The reservation with this pod in its slot and its limit slid; null where nothing changes.
@@ -233,12 +223,12 @@ bool answer_from(const Call& call, std::shared_ptr<const Reservation> reservatio
                  CallAnswer& answer) {
   const ReservedPart* part = reservation->part(call.role());
   if (part == nullptr) return false;
-  PlanAnswer places = from_plan(call, *part);
-  if (places.fits.empty()) return false;
+  const auto place = place_in(call, *part);
+  if (!place) return false;
   answer.gang.standing = GangStanding::kPlanned;
-  answer.ranking.fits = std::move(places.fits);
+  answer.ranking.fits = {{place->position, part->prediction, kOwnScore}};
   const auto part_index = static_cast<std::size_t>(part - reservation->parts.data());
-  if (auto next = taken(call, *reservation, part_index, places.own)) {
+  if (auto next = taken(call, *reservation, part_index, place->slot)) {
     publish(call, std::move(next), answer);
   } else if (is_new) {
     publish(call, std::move(reservation), answer);

@@ -43,9 +43,9 @@ struct CallAnswer {
   GangOutcome gang;          // kNotPlannable for pods without a gang
   bool plan_missed = false;  // no open place was among the nodes offered: planned anew
   bool planned_now = false;  // this call made or changed the plan
-  // Of the names that were given, in their order. `fits`: open places of the plan, the own one
-  // first with score 10 and the others with 0; without a plan as rank() has it. `verdicts` is empty
-  // where a plan answers: nobody reads reasons where something fits.
+  // Of the names that were given, in their order. `fits`: the pod's place in the plan with score
+  // 10, and nothing else; without a plan as rank() has it. `verdicts` is empty where a plan
+  // answers: nobody reads reasons where something fits.
   Ranking ranking;
   // Reservations to publish; null: nothing changed.
   std::shared_ptr<const Reservations> next;
