@@ -148,6 +148,7 @@ Result<void> Application::Impl::open_source(const cluster::SnapshotSource* given
   if (!api) return std::move(api.error());
   cluster::WatcherOptions options;
   options.labels = configuration.labels;
+  options.requests = configuration.request;
   options.on_event = [this](const cluster::WatchEvent& event) { log_event(log, event); };
   watcher = cluster::ClusterWatcher::start(*api, std::move(options),
                                            [this](const auto&) { on_snapshot(); });
