@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 
-#include "share_knapsack.hpp"
+#include "node_sorts.hpp"
 
 namespace rankward::placement {
 
@@ -19,47 +18,6 @@ using GpuSets = std::vector<std::uint32_t>;
 // Work on fewer sets of GPUs before the search is cut: sorts of nodes looked at, and combinations.
 constexpr std::int64_t kMostLooks = 20'000;
 constexpr std::int64_t kMostCombinations = 50'000;
-
-// Sorts of the knapsack. Profiles and kinds that differ in nothing that matters here are one.
-class Sorts {
- public:
-  void add_fixed(std::vector<std::int32_t> shares) {
-    NodeSort sort;
-    complete_ = complete_ && !shares.empty();
-    sort.shares = std::move(shares);
-    sort.count = 1;
-    sort.must = true;
-    sorts_.push_back(std::move(sort));
-  }
-
-  // The number of the sort.
-  std::size_t add(const NodeProfile& profile, std::vector<std::int32_t> shares,
-                  std::uint32_t count) {
-    NodeSort sort;
-    sort.room = profile.room;
-    sort.whole_free = profile.whole_free;
-    if (profile.whole_free && profile.full == shares.back()) sort.full = profile.full;
-    const auto [place, added] = known_.try_emplace(
-        Key(std::move(shares), sort.room, sort.whole_free, sort.full), sorts_.size());
-    if (added) {
-      sort.shares = std::get<0>(place->first);
-      sorts_.push_back(std::move(sort));
-    }
-    sorts_[place->second].count += static_cast<std::int32_t>(count);
-    return place->second;
-  }
-
-  [[nodiscard]] std::optional<Packing> pack(std::int32_t count, std::int32_t pods) const {
-    if (!complete_) return std::nullopt;
-    return placement::pack(sorts_, count, pods);
-  }
-
- private:
-  using Key = std::tuple<std::vector<std::int32_t>, std::int64_t, bool, std::int32_t>;
-  std::vector<NodeSort> sorts_;
-  std::map<Key, std::size_t> known_;
-  bool complete_ = true;  // every fixed node has a share
-};
 
 class Chooser {
  public:
@@ -112,7 +70,7 @@ class Chooser {
 
   // Without a look at sets of GPUs.
   std::optional<NodeChoice> by_profile(const NodeChoice* best) {
-    Sorts sorts;
+    NodeSorts sorts;
     for (const std::uint32_t position : *question_.fixed)
       sorts.add_fixed(question_.limit.shares(nodes_.profile(nodes_.nodes[position]), 0));
     const auto counts = question_.tree->counts(*question_.domain);
@@ -195,7 +153,7 @@ class Chooser {
 
   std::optional<NodeChoice> pack_with(const GpuSets& sets) {
     looks_ += static_cast<std::int64_t>(alike_.size() + question_.fixed->size());
-    Sorts sorts;
+    NodeSorts sorts;
     for (const std::uint32_t position : *question_.fixed)
       sorts.add_fixed(fixed_shares(position, &sets));
     std::map<std::size_t, std::vector<std::uint32_t>> nodes_of;

@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "collective.hpp"
 #include "domain_search.hpp"
 #include "fabric_tier.hpp"
-#include "network.hpp"
 #include "node_choice.hpp"
 #include "planner_arena.hpp"
+#include "planner_outcome.hpp"
 #include "planner_refusal.hpp"
 #include "rankward/placement/plan.hpp"
 
@@ -16,7 +17,6 @@ namespace rankward::placement {
 
 namespace {
 
-constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 // placement.md, objective (2): differences below are no reason to break other rules.
 constexpr double kEqualSeconds = 1.02;
 
@@ -62,7 +62,8 @@ class Planner {
       if (!choice_ || arena.rank <= grade_.rank) choose_in(arena);
     }
     if (choice_) {
-      result.plan = make_plan_of(*choice_);
+      result.plan = spell_out(*choice_, {&nodes_, &tables_, &snapshot_, &options_,
+                                         question_.request, grade_.tier, gpus_, as_one_of_two_});
     } else {
       result.refusal = refuse(question_, nodes_, snapshot_);
     }
@@ -226,64 +227,6 @@ class Planner {
     if (choice_ && (grade > grade_ || (grade == grade_ && !choice.better_than(*choice_)))) return;
     grade_ = grade;
     choice_ = std::move(choice);
-  }
-
-  [[nodiscard]] Plan make_plan_of(const NodeChoice& choice) {
-    Plan plan;
-    std::map<NodeIndex, std::int32_t> pods;
-    std::vector<NodeIndex> used;
-    for (const NodeShare& share : choice.shares) {
-      if (share.pods == 0) continue;
-      used.push_back(nodes_.nodes[share.node].index);
-      pods[used.back()] = share.pods;
-    }
-    for (const NodeIndex index : in_tree_order(std::move(used), snapshot_))
-      plan.slots.insert(plan.slots.end(), static_cast<std::size_t>(pods[index]), index);
-    plan.prediction = predict(choice);
-    return plan;
-  }
-
-  [[nodiscard]] Prediction predict(const NodeChoice& choice) {
-    Prediction prediction;
-    prediction.nodes = as_one_of_two_ ? 2 : static_cast<std::uint32_t>(choice.shares.size());
-    prediction.tier = as_one_of_two_ ? kLeafTier : grade_.tier;
-    const bool crosses = prediction.nodes > 1;
-    if (crosses) {
-      const NodeIndex first = nodes_.nodes[choice.shares.front().node].index;
-      prediction.transport = network_of(request_, snapshot_.node(first)).transport;
-    }
-    prediction.bandwidth = {kUnlimited};
-    const std::int64_t gpus = as_one_of_two_ ? 2 * gpus_ : gpus_;
-    if (gpus < 2) {
-      prediction.bottleneck = gpus == 1 ? "one GPU: nothing to send" : "nothing to send";
-      return prediction;
-    }
-    const double phi = factor_of(prediction.tier, options_);
-    double step = 0;
-    for (const NodeShare& share : choice.shares) {
-      const PlanNode& node = nodes_.nodes[share.node];
-      ShareTable& table = *nodes_.kind(node).table;
-      prediction.topology_known = prediction.topology_known && table.known();
-      const ShareLinks& links = crosses ? table.crossing()[static_cast<std::size_t>(share.pods)]
-                                        : tables_.alone(table, share.pods);
-      step = std::max(step, links.step);
-      const double bandwidth = crosses ? links.bandwidth(prediction.tier, phi) : links.intra;
-      if (bandwidth >= prediction.bandwidth.value) continue;
-      prediction.bandwidth = {bandwidth};
-      prediction.bottleneck =
-          snapshot_.node(node.index).node->metadata.name + ": " +
-          link_name(table, share.pods, crosses, links.intra <= bandwidth, prediction.tier);
-    }
-    prediction.seconds =
-        time_of({request_.message_size, gpus, prediction.nodes, prediction.bandwidth, {step}});
-    return prediction;
-  }
-
-  [[nodiscard]] std::string link_name(const ShareTable& table, std::int32_t pods, bool crosses,
-                                      bool inside, std::uint32_t tier) {
-    if (!inside && tier == kCliqueTier) return "NVLink clique";
-    const NodeLinks& links = tables_.links(table, pods, crosses);
-    return inside ? links.intra.link : links.inter.link;
   }
 
   const PlanQuestion& question_;

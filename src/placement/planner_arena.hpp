@@ -1,4 +1,12 @@
 // Nodes that one plan may be made of: one transport class, one required domain.
+//
+// What placement.md leaves open is settled so:
+// * Known nodes, then a preferred domain, come before the lowest tier, all at equal time.
+// * Ranks that stand decide about class and required domain, the first node's should they differ.
+// * A node without the required label is in no domain. One without a preferred one is outside it.
+// * A domain inside another is never slower: phi does not rise with the tier, nor is an NVLink
+//   clique slower than the NICs.
+// * One node crosses tier 0, as a clique does.
 #pragma once
 
 #include <cstdint>
