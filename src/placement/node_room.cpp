@@ -39,6 +39,12 @@ bool one_numa_node_holds(const topology::NodeTopology& machine, std::int64_t uni
                      [unit](std::int64_t count) { return count >= unit; });
 }
 
+const PlainAmount NodeState::*plain_member(std::string_view resource) {
+  if (resource == "cpu") return &NodeState::cpu;
+  if (resource == "memory") return &NodeState::memory;
+  return nullptr;
+}
+
 }  // namespace
 
 RoomCounter::RoomCounter(const Request& request, Use use)
@@ -48,7 +54,8 @@ RoomCounter::RoomCounter(const Request& request, Use use)
   for (const auto& [name, amount] : request.resources) {
     if (amount.sign() <= 0 || kube::is_accelerator(name) || kube::is_rdma(name)) continue;
     const bool fits = !amount.milli_value_overflows();
-    needs_.push_back({name, &amount, fits, fits ? amount.milli_value() : amount.value()});
+    needs_.push_back({name, &amount, fits, fits ? amount.milli_value() : amount.value(),
+                      fits ? plain_member(name) : nullptr});
   }
   for (const DeviceRequest& device : request.devices) {
     if (!is_counted(device)) continue;
@@ -71,6 +78,13 @@ std::int64_t RoomCounter::left(std::int64_t free, std::int64_t need, std::int64_
 
 std::int64_t RoomCounter::pods_by(const Need& need, const NodeState& node,
                                   const RoomTaken& taken) const {
+  if (need.plain != nullptr) {
+    const PlainAmount& amount = node.*need.plain;
+    if (amount.form != PlainAmount::Form::kWide) {
+      const std::int64_t others = times(held(taken, need.resource), 1000);
+      return left(amount.free, need.count, others, taken) / need.count;
+    }
+  }
   const auto has = node.node->allocatable.find(need.resource);
   const auto used = node.used.find(need.resource);
   std::int64_t free = 0;
@@ -151,7 +165,9 @@ NodeRoom RoomCounter::room_on(const NodeState& node, const RoomTaken& taken) con
   for (const Need& need : needs_)
     limit(pods_by(need, node, taken));
   // Inventories written by hand often leave out how many pods a node takes.
-  if (const auto slots = node.free(kPods)) limit(left(*slots, 1, held(taken, kPods), taken));
+  if (node.pod_slots.form == PlainAmount::Form::kThousandths) {
+    limit(left(node.pod_slots.free / 1000, 1, held(taken, kPods), taken));
+  }
   return room;
 }
 

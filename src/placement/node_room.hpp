@@ -45,6 +45,7 @@ class RoomCounter {
     const kube::Quantity* amount = nullptr;
     bool in_thousandths = false;  // of a unit, as CPU comes
     std::int64_t count = 0;
+    const PlainAmount NodeState::*plain = nullptr;  // where the node keeps it as one number
   };
 
   [[nodiscard]] std::int64_t held(const RoomTaken& taken, std::string_view resource) const;

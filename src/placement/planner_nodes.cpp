@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "availability.hpp"
 #include "network.hpp"
 #include "node_room.hpp"
 #include "transport_class.hpp"
@@ -124,7 +125,7 @@ class NodeReader {
     const std::int32_t unseen = std::max(0, ranks - standing.seen);
     NodeRoom room;
     const auto held = held_.empty() ? std::span<const Held>{} : held_.on(index);
-    if (open && judge(request_, *question_.spec, node, options_, question_.use).fits()) {
+    if (open && may_host(node)) {
       room = counter_.room_on(node, {held, unseen});
     }
     if (room.pods <= 0 && ranks == 0) return;
@@ -146,6 +147,14 @@ class NodeReader {
     room.whole_free = room.whole_free && ranks == 0;
     result_.nodes.push_back({index, kind_of(key, room), ranks, transport.number,
                              required_group(node), preferred_group(node)});
+  }
+
+  // What is against the node whatever is free on it. Room is counted by RoomCounter, so what
+  // explain counts is left out here.
+  [[nodiscard]] bool may_host(const NodeState& node) const {
+    const kube::PodSpec& spec = *question_.spec;
+    return judge(request_, spec, node, options_, Use::kFilter).fits() &&
+           (question_.use == Use::kFilter || !closed_to(spec, *node.node));
   }
 
   [[nodiscard]] Transport transport_of(const NodeState& node) {

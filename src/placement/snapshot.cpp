@@ -94,6 +94,19 @@ bool hands_out_whole_gpus(const topology::NodeTopology& topology) {
   return true;
 }
 
+PlainAmount plain_amount(const kube::Node& node, const kube::ResourceList& used,
+                         std::string_view resource) {
+  const auto has = node.allocatable.find(resource);
+  if (has == node.allocatable.end()) return {};
+  const auto taken = used.find(resource);
+  const bool is_used = taken != used.end();
+  if (has->second.milli_value_overflows() || (is_used && taken->second.milli_value_overflows())) {
+    return {PlainAmount::Form::kWide, 0};
+  }
+  return {PlainAmount::Form::kThousandths,
+          left_of(has->second.milli_value(), is_used ? taken->second.milli_value() : 0)};
+}
+
 }  // namespace
 
 std::int64_t DeviceAmount::free() const {
@@ -107,6 +120,9 @@ void NodeState::recount() {
       used[name] += amount;
   }
   devices = device_amounts(*node, used);
+  cpu = plain_amount(*node, used, "cpu");
+  memory = plain_amount(*node, used, "memory");
+  pod_slots = plain_amount(*node, used, "pods");
   free_gpu_mask.reset();
   if (!topology || topology->gpus.empty() || topology->gpus.size() > kMaskBits ||
       !hands_out_whole_gpus(*topology)) {

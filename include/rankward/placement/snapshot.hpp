@@ -54,6 +54,14 @@ struct DeviceAmount {
   [[nodiscard]] std::int64_t free() const;
 };
 
+// A resource that nearly every pod asks for, as one number, so that a plan over all nodes need not
+// go through their lists.
+struct PlainAmount {
+  enum class Form : std::uint8_t { kAbsent, kThousandths, kWide };
+  Form form = Form::kAbsent;  // kWide: it does not fit, see the lists
+  std::int64_t free = 0;      // allocatable - used, in thousandths; never below 0
+};
+
 struct NodeState {
   std::shared_ptr<const kube::Node> node;
   std::shared_ptr<const topology::NodeTopology> topology;  // shared by equal nodes
@@ -64,12 +72,13 @@ struct NodeState {
   std::vector<Holder> holders;        // by UID
   kube::ResourceList used;            // sum over holders
   std::vector<DeviceAmount> devices;  // by name
+  PlainAmount cpu, memory, pod_slots;
   // Positions in topology->gpus that are healthy, not cut into slices, and that no holder has, as
   // bits. Nothing where devices, or which of them somebody holds, are not known (also where holders
   // contradict each other), or there are more than 64.
   std::optional<std::uint64_t> free_gpu_mask;
 
-  // Works out `used`, `devices` and `free_gpu_mask` from node, topology and holders.
+  // Works out all below `holders` from node, topology and holders.
   void recount();
   // allocatable - used, never below 0. Nothing where the node does not have the resource at all.
   [[nodiscard]] std::optional<std::int64_t> free(std::string_view resource) const;
