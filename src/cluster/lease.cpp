@@ -47,8 +47,8 @@ void LeaseCandidate::observe(const formats::Lease& lease) {
   observed_at_ = clock_.now();
 }
 
-std::optional<formats::Lease> LeaseCandidate::read() {
-  const auto response = client_.get(path(true), options_.timing.request_timeout);
+std::optional<formats::Lease> LeaseCandidate::read(ApiClient& client) {
+  const auto response = client.get(path(true), options_.timing.request_timeout);
   if (!response) {
     failure_ = response.error().to_string();
     return std::nullopt;
@@ -99,7 +99,7 @@ LeaseCandidate::Try LeaseCandidate::attempt() {
   // tells (409).
   const bool ours = observed_ && observed_->holder == options_.identity;
   if (!ours) {
-    const auto lease = read();
+    const auto lease = read(client_);
     if (!lease) return Try::kFailed;
     observe(*lease);
     const bool others = !lease->holder.empty() && lease->holder != options_.identity;
@@ -125,13 +125,21 @@ LeaseCandidate::Try LeaseCandidate::attempt() {
 }
 
 void LeaseCandidate::release(ApiClient& client, std::chrono::milliseconds timeout) {
-  if (!observed_ || observed_->holder != options_.identity) return;
-  formats::Lease next = *observed_;
-  next.holder.clear();
-  // 0 is not allowed.
-  next.duration_seconds = 1;
-  next.renew_time = wall_time();
-  (void)write(client, next, timeout);
+  // A renewal that was cut off may have been written or not: look once what stands there.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (!observed_) {
+      const auto lease = read(client);
+      if (!lease) return;
+      observe(*lease);
+    }
+    if (observed_->holder != options_.identity) return;
+    formats::Lease next = *observed_;
+    next.holder.clear();
+    // 0 is not allowed.
+    next.duration_seconds = 1;
+    next.renew_time = wall_time();
+    if (write(client, next, timeout) == Try::kHeld) return;
+  }
 }
 
 }  // namespace rankward::cluster

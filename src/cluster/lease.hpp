@@ -34,7 +34,7 @@ class LeaseCandidate {
 
  private:
   // Nothing: it could not be read. A Lease that does not exist is one without a version.
-  std::optional<formats::Lease> read();
+  std::optional<formats::Lease> read(ApiClient& client);
   Try write(ApiClient& client, const formats::Lease& lease, std::chrono::milliseconds timeout);
   // Remembers a record that is new to us, and when.
   void observe(const formats::Lease& lease);

@@ -104,6 +104,14 @@ TEST_F(LeaseTest, ALeaseThatWasGivenBackIsTakenAtOnce) {
   EXPECT_EQ(api_.lease()->holder, "b") << "what is not held is not given back";
 }
 
+TEST_F(LeaseTest, ARenewalThatWasCutOffDoesNotKeepItFromBeingGivenBack) {
+  a_.attempt();
+  // The API server has written it, but its answer was lost.
+  api_.write_lease({.holder = "a", .duration_seconds = 15});
+  a_.release();
+  EXPECT_EQ(api_.lease()->holder, "");
+}
+
 TEST_F(LeaseTest, AnEmptyLeaseOfTheManifestsIsTaken) {
   api_.write_lease({});
   EXPECT_EQ(a_.attempt(), Try::kHeld);
