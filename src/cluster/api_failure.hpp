@@ -20,7 +20,8 @@ struct ApiFailure {
   [[nodiscard]] bool is_refusal() const { return status == 401 || status == 403; }
 };
 
-// A response whose status is not the one hoped for. Takes the message of a metav1.Status, where the body is one.
+// A response whose status is not the one hoped for. Takes the message of a metav1.Status, where the
+// body is one.
 [[nodiscard]] ApiFailure api_failure(const net::ClientResponse& response);
 
 }  // namespace rankward::cluster
