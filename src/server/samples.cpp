@@ -51,6 +51,11 @@ void add_watcher_samples(const cluster::ClusterWatcher& watcher, SampleList& lis
     list.counter("rankward_watch_restarts_total", "Watches that had to be begun again.",
                  of->watch_ends + of->failures, {{"resource", resource}});
   }
+  for (const cluster::GangSourceStats& of : stats.gang_sources) {
+    list.gauge("rankward_gang_source_watched",
+               "Whether objects that say how large gangs are can be watched here.",
+               of.state == cluster::GangSourceState::kWatched ? 1 : 0, {{"resource", of.resource}});
+  }
   list.counter("rankward_watch_parse_errors_total", "Objects of a watch that could not be read.",
                stats.parse_errors());
   list.counter("rankward_topology_reports_unreadable_total",
