@@ -25,7 +25,7 @@ Fragmentation::Fragmentation(const std::vector<Job>& jobs) {
     if (job.gpus == 0) continue;
     TypicalPod& kind = kinds[{job.gpus, job.cpu_milli, job.memory.count,
                               job.network == JobNetwork::kRdmaDevices, job.products}];
-    kind.job = &job;
+    kind.job = job;
     kind.frequency += static_cast<double>(job.pods);
     all += static_cast<double>(job.pods);
   }
@@ -49,7 +49,7 @@ double Fragmentation::of(const Host& host, const FreeAmounts& free) const {
   if (free.gpus == 0) return 0;
   double lost = 0;
   for (const TypicalPod& pod : typical_) {
-    const Job& job = *pod.job;
+    const Job& job = pod.job;
     const bool fits = free.gpus >= job.gpus && free.cpu_milli >= job.cpu_milli &&
                       free.memory >= job.memory.count && is_accessible(host, job);
     if (!fits) lost += pod.frequency;

@@ -29,7 +29,7 @@ class Fragmentation {
 
  private:
   struct TypicalPod {
-    const Job* job = nullptr;  // any that asks for this much
+    Job job;  // any that asks for this much
     double frequency = 0;
   };
   std::vector<TypicalPod> typical_;
