@@ -35,11 +35,17 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer cluster.Stop()
+	stopAll := func() {
+		if second.cluster != nil {
+			second.cluster.Stop()
+		}
+		cluster.Stop()
+	}
+	defer stopAll()
 	// An interrupted run must not leave etcd and its siblings behind; Pdeathsig is the last resort.
 	go func() {
 		<-ctx.Done()
-		cluster.Stop()
+		stopAll()
 	}()
 	code := m.Run()
 	// The tests print the logs of what they are about; here only of what should not have ended.

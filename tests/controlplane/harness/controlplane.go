@@ -36,6 +36,9 @@ type Options struct {
 	RemoveDir bool
 	// ControllerManager makes Jobs and Deployments create their own pods.
 	ControllerManager bool
+	// FeatureGates ("Name=true") and RuntimeConfig ("group/version=true") of kube-apiserver, on top
+	// of those that the manifests need.
+	FeatureGates, RuntimeConfig []string
 	// WebhookClients maps the host:port of a webhook (or NAME.NAMESPACE.svc) to the client
 	// certificate that the API server presents there.
 	WebhookClients map[string]KeyPair
@@ -144,10 +147,17 @@ func (cp *ControlPlane) startAPIServer(etcdURL string, port int, options Options
 		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
 		"--admission-control-config-file", admission,
 	}
+	gates, runtimeConfig := options.FeatureGates, options.RuntimeConfig
 	if options.Binaries.Minor() < 36 {
 		// MutatingAdmissionPolicy is v1 and on from 1.36; before, v1beta1 behind a gate.
-		args = append(args, "--feature-gates=MutatingAdmissionPolicy=true",
-			"--runtime-config=admissionregistration.k8s.io/v1beta1=true")
+		gates = append([]string{"MutatingAdmissionPolicy=true"}, gates...)
+		runtimeConfig = append([]string{"admissionregistration.k8s.io/v1beta1=true"}, runtimeConfig...)
+	}
+	if len(gates) > 0 {
+		args = append(args, "--feature-gates="+strings.Join(gates, ","))
+	}
+	if len(runtimeConfig) > 0 {
+		args = append(args, "--runtime-config="+strings.Join(runtimeConfig, ","))
 	}
 	_, err = cp.run("kube-apiserver", args...)
 	return err

@@ -28,6 +28,7 @@ type Installation struct {
 	kubeconfig   string
 	extenderPort int
 	webhookPort  int
+	settings     map[string]any
 }
 
 // Render is `kubectl kustomize` of a folder under manifests/ with the CA put in.
@@ -58,31 +59,11 @@ func (cp *ControlPlane) Apply(ctx context.Context, manifest string) error {
 // Install starts Rankward and a scheduler on a control plane whose AdmissionConfiguration expects
 // the webhook on webhookPort.
 func Install(ctx context.Context, cluster *ControlPlane, root string, certificates Certificates, webhookPort int) (*Installation, error) {
-	text, err := cluster.Render(ctx, root, "overlays/loopback", certificates.CAFile)
+	kubeconfig, registration, err := installObjects(ctx, cluster, root, certificates, webhookPort)
 	if err != nil {
 		return nil, err
 	}
-	text = strings.ReplaceAll(text, "https://127.0.0.1:9443", fmt.Sprintf("https://127.0.0.1:%d", webhookPort))
-	var registration string
-	var rest []string
-	for _, document := range strings.Split(text, "\n---\n") {
-		if strings.Contains(document, "kind: ValidatingWebhookConfiguration") {
-			registration = document
-		} else {
-			rest = append(rest, document)
-		}
-	}
-	if err := cluster.Apply(ctx, strings.Join(rest, "\n---\n")); err != nil {
-		return nil, err
-	}
-	i := &Installation{cluster: cluster, root: root, certificates: certificates, webhookPort: webhookPort}
-	token, err := ServiceAccountToken(ctx, cluster.Client, "rankward-system", "rankward")
-	if err != nil {
-		return nil, err
-	}
-	if i.kubeconfig, err = cluster.Kubeconfig("rankward", token); err != nil {
-		return nil, err
-	}
+	i := &Installation{cluster: cluster, root: root, certificates: certificates, kubeconfig: kubeconfig, webhookPort: webhookPort}
 	if i.extenderPort, err = FreePort(); err != nil {
 		return nil, err
 	}
@@ -96,11 +77,45 @@ func Install(ctx context.Context, cluster *ControlPlane, root string, certificat
 	return i, i.StartScheduler(ctx)
 }
 
+// InstallPermissions applies what Rankward needs beside a scheduler, without its webhook, and returns
+// a kubeconfig of its ServiceAccount.
+func InstallPermissions(ctx context.Context, cluster *ControlPlane, root string, certificates Certificates) (string, error) {
+	kubeconfig, _, err := installObjects(ctx, cluster, root, certificates, 0)
+	return kubeconfig, err
+}
+
+// installObjects applies the loopback overlay but for the webhook's registration, which is returned
+// for when somebody answers.
+func installObjects(ctx context.Context, cluster *ControlPlane, root string, certificates Certificates, webhookPort int) (kubeconfig, registration string, err error) {
+	text, err := cluster.Render(ctx, root, "overlays/loopback", certificates.CAFile)
+	if err != nil {
+		return "", "", err
+	}
+	text = strings.ReplaceAll(text, "https://127.0.0.1:9443", fmt.Sprintf("https://127.0.0.1:%d", webhookPort))
+	var rest []string
+	for _, document := range strings.Split(text, "\n---\n") {
+		if strings.Contains(document, "kind: ValidatingWebhookConfiguration") {
+			registration = document
+		} else {
+			rest = append(rest, document)
+		}
+	}
+	if err := cluster.Apply(ctx, strings.Join(rest, "\n---\n")); err != nil {
+		return "", "", err
+	}
+	token, err := ServiceAccountToken(ctx, cluster.Client, "rankward-system", "rankward")
+	if err != nil {
+		return "", "", err
+	}
+	kubeconfig, err = cluster.Kubeconfig("rankward", token)
+	return kubeconfig, registration, err
+}
+
 // Start runs the server on the ports that the API server and the scheduler know.
 func (i *Installation) Start(ctx context.Context) error {
 	rankward, err := StartRankward(ctx, RankwardOptions{
 		Name: "rankward", Dir: i.cluster.Dir, Certificates: i.certificates, Kubeconfig: i.kubeconfig,
-		ExtenderPort: i.extenderPort, WebhookPort: i.webhookPort,
+		ExtenderPort: i.extenderPort, WebhookPort: i.webhookPort, Settings: i.settings,
 	})
 	if err != nil {
 		return err
@@ -108,6 +123,16 @@ func (i *Installation) Start(ctx context.Context) error {
 	i.Rankward = rankward
 	i.cluster.Adopt(rankward.Process)
 	return nil
+}
+
+// Restart ends the server in good order and starts it with keys of its configuration set; nil: as it
+// is by default.
+func (i *Installation) Restart(ctx context.Context, settings map[string]any) error {
+	if err := i.Stop(); err != nil {
+		return err
+	}
+	i.settings = settings
+	return i.Start(ctx)
 }
 
 // StartScheduler runs the scheduler that asks this installation.
@@ -146,6 +171,17 @@ func StartInstalled(ctx context.Context, progress io.Writer) (*ControlPlane, *In
 // StartWithCertificates starts a control plane whose AdmissionConfiguration presents the development
 // certificates on the webhook port that is returned.
 func StartWithCertificates(ctx context.Context, progress io.Writer) (*ControlPlane, Certificates, int, error) {
+	return startWithCertificates(ctx, progress, Options{ControllerManager: true})
+}
+
+// StartWithGates is a control plane without controllers and without a webhook whose API server has
+// feature gates and API versions on.
+func StartWithGates(ctx context.Context, progress io.Writer, gates, runtimeConfig []string) (*ControlPlane, Certificates, error) {
+	cluster, certificates, _, err := startWithCertificates(ctx, progress, Options{FeatureGates: gates, RuntimeConfig: runtimeConfig})
+	return cluster, certificates, err
+}
+
+func startWithCertificates(ctx context.Context, progress io.Writer, options Options) (*ControlPlane, Certificates, int, error) {
 	fail := func(err error) (*ControlPlane, Certificates, int, error) { return nil, Certificates{}, 0, err }
 	root, err := Repository()
 	if err != nil {
@@ -167,9 +203,8 @@ func StartWithCertificates(ctx context.Context, progress io.Writer) (*ControlPla
 	if err != nil {
 		return fail(err)
 	}
-	cluster, err := Start(ctx, Options{
-		Binaries: binaries, Dir: dir, RemoveDir: true, ControllerManager: true,
-		WebhookClients: map[string]KeyPair{fmt.Sprintf("127.0.0.1:%d", webhookPort): certificates.APIServer},
-	})
+	options.Binaries, options.Dir, options.RemoveDir = binaries, dir, true
+	options.WebhookClients = map[string]KeyPair{fmt.Sprintf("127.0.0.1:%d", webhookPort): certificates.APIServer}
+	cluster, err := Start(ctx, options)
 	return cluster, certificates, webhookPort, err
 }

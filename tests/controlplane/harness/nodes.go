@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -107,10 +108,14 @@ func CreateNodes(ctx context.Context, client kubernetes.Interface, nodes []Node)
 	})
 }
 
-// DeleteNodes removes the nodes by name.
+// DeleteNodes removes the nodes by name; those that are gone already are no error.
 func DeleteNodes(ctx context.Context, client kubernetes.Interface, nodes []Node) error {
 	return parallel(8, len(nodes), func(i int) error {
-		return client.CoreV1().Nodes().Delete(ctx, nodes[i].Name, metav1.DeleteOptions{})
+		err := client.CoreV1().Nodes().Delete(ctx, nodes[i].Name, metav1.DeleteOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
 	})
 }
 

@@ -41,10 +41,12 @@ type RankwardOptions struct {
 	// Configuration is a RankwardConfiguration in YAML; empty is both doors with strict mTLS. Its
 	// addresses, ports and files are replaced by those of this machine, everything else stays.
 	Configuration string
-	Kubeconfig    string // empty: standalone, each pod judged alone
-	ExtenderPort  int    // 0: any
-	WebhookPort   int    // 0: any
-	Env           []string
+	// Settings are keys of the configuration's top level that are to be set on top of it.
+	Settings     map[string]any
+	Kubeconfig   string // empty: standalone, each pod judged alone
+	ExtenderPort int    // 0: any
+	WebhookPort  int    // 0: any
+	Env          []string
 }
 
 const bothDoors = `
@@ -75,6 +77,9 @@ func (o RankwardOptions) configuration() (map[string]any, error) {
 		files["certFile"] = o.Certificates.Server.CertFile
 		files["keyFile"] = o.Certificates.Server.KeyFile
 		files["clientCAFile"] = o.Certificates.CAFile
+	}
+	for key, value := range o.Settings {
+		config[key] = value
 	}
 	config["ports"] = map[string]any{"address": "127.0.0.1", "extender": o.ExtenderPort, "webhook": o.WebhookPort, "status": 0}
 	if o.Kubeconfig != "" {

@@ -2,12 +2,16 @@ package harness
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
@@ -27,9 +31,12 @@ type SchedulerOptions struct {
 	// leader election is switched off unless KeepLeaderElection.
 	Configuration      string
 	KeepLeaderElection bool
+	// LeaderElection are keys of the file's leaderElection that are to be set on top of it.
+	LeaderElection map[string]any
 	// Token of the identity to run as; empty is system:kube-scheduler.
-	Token     string
-	Verbosity int
+	Token        string
+	Verbosity    int
+	FeatureGates []string // "Name=true"
 }
 
 // StartScheduler runs a kube-scheduler and returns once it is healthy.
@@ -50,6 +57,11 @@ func (cp *ControlPlane) StartScheduler(ctx context.Context, options SchedulerOpt
 	if !options.KeepLeaderElection {
 		config["leaderElection"] = map[string]any{"leaderElect": false}
 	}
+	if election, _ := config["leaderElection"].(map[string]any); election != nil {
+		for key, value := range options.LeaderElection {
+			election[key] = value
+		}
+	}
 	text, err := sigsyaml.Marshal(config)
 	if err != nil {
 		return nil, err
@@ -62,15 +74,39 @@ func (cp *ControlPlane) StartScheduler(ctx context.Context, options SchedulerOpt
 	if err != nil {
 		return nil, err
 	}
-	process, err := cp.runAs("kube-scheduler", options.Name, "--config", path,
+	args := []string{"--config", path,
 		"--bind-address=127.0.0.1", "--secure-port", strconv.Itoa(port),
 		"--authorization-always-allow-paths=/metrics,/healthz,/livez,/readyz",
-		"--v", strconv.Itoa(options.Verbosity))
+		"--v", strconv.Itoa(options.Verbosity)}
+	if len(options.FeatureGates) > 0 {
+		args = append(args, "--feature-gates="+strings.Join(options.FeatureGates, ","))
+	}
+	process, err := cp.runAs("kube-scheduler", options.Name, args...)
 	if err != nil {
 		return nil, err
 	}
 	scheduler := &Scheduler{Process: process, MetricsURL: fmt.Sprintf("https://127.0.0.1:%d/metrics", port)}
 	return scheduler, cp.waitHealthz(ctx, process, port)
+}
+
+// Leads tells whether this process holds the scheduler's Lease, by its own metric. One that does not
+// answer does not.
+func (s *Scheduler) Leads(ctx context.Context) bool {
+	// It signs its own certificate at start; loopback, and only a figure is read.
+	client := &http.Client{Timeout: 2 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.MetricsURL, nil)
+	if err != nil {
+		return false
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return err == nil && strings.Contains(string(text), "\nleader_election_master_status{name=\"kube-scheduler\"} 1\n")
 }
 
 // ExtenderConfiguration is manifests/scheduler-configuration.yaml with its address and files

@@ -13,12 +13,18 @@ const TopologyAnnotation = "rankward.io/topology"
 // eight 400 Gb/s InfiniBand ports, as in a DGX H100; else all GPUs sit on the first socket and two
 // ports on the other.
 func TopologyReport(near bool) string {
-	const gpuCount, gpusPerSocket = 8, 4
-	nicCount := gpuCount
-	if !near {
-		nicCount = 2
+	if near {
+		return topologyReport(8, true)
 	}
-	var gpus, nics []map[string]any
+	return topologyReport(2, false)
+}
+
+// TopologyReportWithoutNetwork has the GPUs and no port at all.
+func TopologyReportWithoutNetwork() string { return topologyReport(0, true) }
+
+func topologyReport(nicCount int, near bool) string {
+	const gpuCount, gpusPerSocket = 8, 4
+	gpus, nics := []map[string]any{}, []map[string]any{}
 	var gpuPaths, nicPaths [][]string
 	var nvlinks [][]int
 	for i := range gpuCount {

@@ -38,6 +38,7 @@ type run struct {
 	resources       map[string]string
 	percentage      int
 	extender        extender
+	gang            int // pods of each gang; 0: single pods
 }
 
 type result struct {
@@ -45,6 +46,7 @@ type result struct {
 	schedulerMilliseconds float64 // scheduling algorithm, the extender's calls included
 	rankwardMilliseconds  float64 // all calls of a pod, as measured by the server
 	calls                 float64
+	nominatedSeconds      float64 // from the last pod's creation to the last nomination
 }
 
 type bench struct {
@@ -162,10 +164,22 @@ func (b *bench) run(ctx context.Context, run run, pods int) (result, error) {
 	b.runs++
 	name := fmt.Sprintf("bench-%d", b.runs)
 	client := b.cluster.Client.CoreV1().Pods(namespace)
+	var err error
 	for i := range pods {
 		pod := harness.Pod(namespace, fmt.Sprintf("%s-%d", name, i), run.resources)
+		if run.gang > 0 {
+			pod = harness.Gang{Namespace: namespace, Name: fmt.Sprintf("%s-gang-%d", name, i/run.gang), Size: run.gang,
+				Resources: run.resources}.Pod(i % run.gang)
+			pod.Spec.NodeSelector = nil
+		}
 		pod.Spec.SchedulerName = name
 		if _, err := client.Create(ctx, pod, metav1.CreateOptions{}); err != nil {
+			return result{}, err
+		}
+	}
+	var out result
+	if run.gang > 0 {
+		if out.nominatedSeconds, err = b.nominated(ctx, pods); err != nil {
 			return result{}, err
 		}
 	}
@@ -210,7 +224,7 @@ func (b *bench) run(ctx context.Context, run run, pods int) (result, error) {
 			return result{}, ctx.Err()
 		}
 	}
-	out := result{podsPerSecond: float64(pods-1) / last.Sub(first).Seconds()}
+	out.podsPerSecond = float64(pods-1) / last.Sub(first).Seconds()
 	if out.schedulerMilliseconds, err = algorithmMilliseconds(scheduler.MetricsURL); err != nil {
 		return result{}, err
 	}
@@ -219,6 +233,28 @@ func (b *bench) run(ctx context.Context, run run, pods int) (result, error) {
 		out.rankwardMilliseconds, out.calls = metrics/float64(pods), float64(calls)/float64(pods)
 	}
 	return out, b.deletePods(ctx)
+}
+
+// nominated waits until every pod has a nomination.
+func (b *bench) nominated(ctx context.Context, pods int) (float64, error) {
+	start := time.Now()
+	err := harness.WaitFor(ctx, "the gangs to be nominated", 2*time.Minute, 100*time.Millisecond, func() error {
+		list, err := b.cluster.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		have := 0
+		for _, pod := range list.Items {
+			if pod.Status.NominatedNodeName != "" {
+				have++
+			}
+		}
+		if have < pods {
+			return fmt.Errorf("%d of %d are", have, pods)
+		}
+		return nil
+	})
+	return time.Since(start).Seconds(), err
 }
 
 // rankwardTime sums the decisions logged since a position: milliseconds and calls.

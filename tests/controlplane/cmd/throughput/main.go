@@ -24,7 +24,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "nodes\tpods\tscored %\tscheduler\tpods/s\tscheduler, ms a pod\tRankward, ms a pod\tcalls a pod")
+	fmt.Fprintln(table, "nodes\tpods\tscored %\tscheduler\tpods/s\tagainst alone\tscheduler, ms a pod\tRankward, ms a pod\tcalls a pod\tnominated in, s")
 	for _, text := range strings.Split(*sizes, ",") {
 		nodes, err := strconv.Atoi(text)
 		if err == nil {
@@ -47,26 +47,44 @@ func measure(ctx context.Context, table *tabwriter.Writer, nodes, pods int) erro
 	defer bench.cluster.Stop()
 	gpu := map[string]string{"nvidia.com/gpu": "1"}
 	plain := map[string]string{"cpu": "100m"}
+	// Of the scheduler alone, by what is asked for and the percentage.
+	alone := map[string]float64{}
 	for _, run := range []run{
-		{"GPU", "alone", gpu, 100, noExtender},
-		{"GPU", "with Rankward", gpu, 100, asShipped},
-		{"GPU", "alone", gpu, adaptive, noExtender},
-		{"GPU", "with Rankward", gpu, adaptive, asShipped},
-		{"plain", "alone", plain, 100, noExtender},
-		{"plain", "with Rankward, managedResources as shipped", plain, 100, asShipped},
-		{"plain", "with Rankward, managedResources empty", plain, 100, everyPod},
+		{pods: "GPU", scheduler: "alone", resources: gpu, percentage: 100},
+		{pods: "GPU", scheduler: "with Rankward", resources: gpu, percentage: 100, extender: asShipped},
+		{pods: "GPU, nominated gangs of 64", scheduler: "with Rankward", resources: gpu, percentage: 100, extender: asShipped, gang: 64},
+		{pods: "GPU, nominated gang of 1,024", scheduler: "with Rankward", resources: gpu, percentage: 100, extender: asShipped, gang: 1024},
+		{pods: "GPU", scheduler: "alone", resources: gpu, percentage: adaptive},
+		{pods: "GPU", scheduler: "with Rankward", resources: gpu, percentage: adaptive, extender: asShipped},
+		{pods: "GPU, nominated gangs of 64", scheduler: "with Rankward", resources: gpu, percentage: adaptive, extender: asShipped, gang: 64},
+		{pods: "GPU, nominated gang of 1,024", scheduler: "with Rankward", resources: gpu, percentage: adaptive, extender: asShipped, gang: 1024},
+		{pods: "plain", scheduler: "alone", resources: plain, percentage: 100},
+		{pods: "plain", scheduler: "with Rankward, managedResources as shipped", resources: plain, percentage: 100, extender: asShipped},
+		{pods: "plain", scheduler: "with Rankward, managedResources empty", resources: plain, percentage: 100, extender: everyPod},
 	} {
-		fmt.Fprintf(os.Stderr, "throughput: %d nodes, %d %s pods, %s, percentageOfNodesToScore %s\n", nodes, pods, run.pods, run.scheduler, percentage(run.percentage))
-		result, err := bench.run(ctx, run, pods)
+		count := pods
+		if run.gang > 0 {
+			count = max(1, pods/run.gang) * run.gang
+		}
+		fmt.Fprintf(os.Stderr, "throughput: %d nodes, %d pods (%s), %s, percentageOfNodesToScore %s\n", nodes, count, run.pods, run.scheduler, percentage(run.percentage))
+		result, err := bench.run(ctx, run, count)
 		if err != nil {
 			return err
 		}
-		ours := "-\t-"
+		resource, _, _ := strings.Cut(run.pods, ",")
+		kind := resource + " " + percentage(run.percentage)
+		if run.extender == noExtender {
+			alone[kind] = result.podsPerSecond
+		}
+		ours, gangs := "-\t-", "-"
 		if run.extender != noExtender {
 			ours = fmt.Sprintf("%.2f\t%.1f", result.rankwardMilliseconds, result.calls)
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%.0f\t%.2f\t%s\n", nodes, run.pods, percentage(run.percentage), run.scheduler,
-			result.podsPerSecond, result.schedulerMilliseconds, ours)
+		if run.gang > 0 {
+			gangs = fmt.Sprintf("%.1f", result.nominatedSeconds)
+		}
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%.0f\t%.2f\t%.2f\t%s\t%s\n", nodes, run.pods, percentage(run.percentage), run.scheduler,
+			result.podsPerSecond, result.podsPerSecond/alone[kind], result.schedulerMilliseconds, ours, gangs)
 	}
 	return nil
 }
