@@ -98,6 +98,8 @@ void GangRounds::look(const ClusterView& view, Instant now, bool leading) {
 void GangRounds::look_at(const ClusterView& view, const GangState& gang, Instant now,
                          bool leading) {
   if (!carries(gang, [](const PendingMember&) { return true; })) return;
+  if (carries(gang, [this](const PendingMember& member) { return !is_served(*member.spec); }))
+    return;
   Record& record = records_[gang.key];
   record.look = look_;
   Sight sight{.gang = gang, .record = record};
@@ -108,6 +110,13 @@ void GangRounds::look_at(const ClusterView& view, const GangState& gang, Instant
   compare_nominations(sight, now);
   compare_gates(sight, now);
   tell(sight, now);
+}
+
+bool GangRounds::is_served(const kube::PodSpec& spec) const {
+  static const std::string kDefault = "default-scheduler";
+  const auto& names = options_.scheduler_names;
+  const std::string& name = spec.scheduler_name.empty() ? kDefault : spec.scheduler_name;
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool GangRounds::is_left_alone(const std::string& key, Instant now) const {

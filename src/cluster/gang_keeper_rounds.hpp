@@ -87,6 +87,8 @@ class GangRounds {
   void plan(Sight& sight, const placement::ClusterView& view, Instant now, bool leading);
   [[nodiscard]] placement::GangOutcome plan_and_publish(const std::string& key);
   void choose_nodes(Sight& sight, const placement::ClusterView& view) const;
+  // Whether the pod\'s scheduler is one that calls us.
+  [[nodiscard]] bool is_served(const kube::PodSpec& spec) const;
   [[nodiscard]] bool is_left_alone(const std::string& key, Instant now) const;
   void compare_nominations(Sight& sight, Instant now);
   void compare_gates(Sight& sight, Instant now);

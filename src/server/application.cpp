@@ -162,6 +162,7 @@ Result<void> Application::Impl::open_source(const cluster::SnapshotSource* given
 void Application::Impl::open_keeper(cluster::ApiServer api) {
   cluster::GangKeeperOptions options;
   options.nominate = configuration.nominate;
+  options.scheduler_names = configuration.scheduler_names;
   options.placement = configuration.placement;
   options.timing.gate_max_hold = configuration.gate_max_hold;
   options.on_event = [this](const cluster::WatchEvent& event) { log_event(log, event); };

@@ -69,6 +69,20 @@ TEST_F(GangKeeperTest, EveryRankOfACompleteGangIsNominatedInRankOrder) {
   EXPECT_EQ(rounds_->stats().nominations_made, 4U);
 }
 
+TEST_F(GangKeeperTest, GangsOfOtherSchedulersAreLeftToThem) {
+  options_.scheduler_names = {"rankward"};
+  world_.put_gang("theirs", 2);
+  world_.put_gang("gated", 2, {kGate});
+  EXPECT_THAT(settle(), IsEmpty());
+  EXPECT_TRUE(board_.view()->reservations->empty());
+  for (int rank : {0, 1}) {
+    auto ours = GangWorld::member("ours", rank, 2);
+    ours.spec.scheduler_name = "rankward";
+    world_.put_pod(ours);
+  }
+  EXPECT_THAT(settle(), SizeIs(2));
+}
+
 TEST_F(GangKeeperTest, AnIncompleteGangIsNeitherPlannedNorNominated) {
   for (int rank : {0, 1, 3})
     world_.put_pod(GangWorld::member("job", rank, 4));

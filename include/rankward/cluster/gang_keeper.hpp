@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rankward/cluster/clock.hpp"
 #include "rankward/cluster/kubeconfig.hpp"
@@ -50,7 +51,10 @@ struct GangKeeperTiming {
 };
 
 struct GangKeeperOptions {
-  bool nominate = true;    // configuration key nominate
+  bool nominate = true;  // configuration key nominate
+  // Schedulers that call this extender (configuration key schedulerNames): gangs of others are left
+  // to them, since a nomination is honoured by whichever scheduler finds it. Empty: all.
+  std::vector<std::string> scheduler_names;
   std::string name_space;  // our own: of the Lease and the claim that wakes; "": the ApiServer's,
                            // else rankward-system
   placement::Options placement;

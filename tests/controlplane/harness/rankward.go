@@ -53,6 +53,7 @@ const bothDoors = `
 apiVersion: config.rankward.io/v1alpha1
 kind: RankwardConfiguration
 doors: [extender, webhook]
+schedulerNames: [default-scheduler]
 tls:
   extender: {}
   webhook: {requireClientCertificate: true}

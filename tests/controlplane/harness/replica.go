@@ -33,6 +33,7 @@ const extenderDoor = `
 apiVersion: config.rankward.io/v1alpha1
 kind: RankwardConfiguration
 doors: [extender]
+schedulerNames: [default-scheduler]
 tls: {extender: {}}
 log: {verbosity: 4, format: json}
 `
