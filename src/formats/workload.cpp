@@ -57,7 +57,12 @@ Result<std::vector<TemplateAt>> pod_templates(std::string_view api_version, std:
   Cursor cursor(json, UnreadableAmounts::kKeep);
   std::optional<kube::PodTemplate> found;
   if (!read_at(cursor, known->template_path, found) || !cursor.end()) return cursor.take_error();
-  if (found) out.push_back({std::string(known->template_path), *std::move(found)});
+  if (found) {
+    out.push_back({.path = std::string(known->template_path),
+                   .role = {},
+                   .replicas = {},
+                   .pod_template = *std::move(found)});
+  }
   return out;
 }
 

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "rankward/admission/cluster_facts.hpp"
 #include "rankward/admission/finding.hpp"
 #include "rankward/admission/policy.hpp"
 #include "rankward/kube/pod.hpp"
+#include "rankward/kube/volume.hpp"
 
 namespace rankward::admission {
 
@@ -22,6 +25,13 @@ struct Subject {
   std::string workload_kind;  // "" for a pod, else the kind of the object: "Deployment"
   // True for a pod that stands already: its nodeName may be the scheduler's work.
   bool stands = false;
+  // The workload object's own metadata; nullptr for a pod.
+  const kube::ObjectMeta* object_metadata = nullptr;
+  // The template's role and number of pods in its workload object ("Worker", 4), where it has them.
+  std::string role{};
+  std::optional<std::int64_t> replicas{};
+  // nullptr: nothing is known beyond the object.
+  const ClusterFacts* cluster = nullptr;
 };
 
 // A finding that an exemption covers.
@@ -86,5 +96,17 @@ struct Judgement {
 // Admits without judging: excluded namespaces, objects that are being deleted, mirror pods, DELETE
 // and CONNECT. On UPDATE counts only what the old object did not have.
 [[nodiscard]] Judgement judge(const Policy& policy, const Review& review, UnixSeconds now);
+
+// HP-06: what a PersistentVolume reaches on the host. Cluster-scoped, so no exemption by namespace
+// holds; field paths start at the volume's root.
+[[nodiscard]] Findings find_in_volume(const Policy& policy, const kube::PersistentVolume& volume);
+
+struct VolumeReview {
+  Operation operation = Operation::kCreate;
+  bool deleting = false;
+  const kube::PersistentVolume& volume;
+  const kube::PersistentVolume* old_volume = nullptr;  // on UPDATE
+};
+[[nodiscard]] Judgement judge_volume(const Policy& policy, const VolumeReview& review);
 
 }  // namespace rankward::admission

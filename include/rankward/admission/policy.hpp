@@ -45,6 +45,26 @@ struct PresetOption {
   std::vector<std::string> namespaces;
 };
 
+// An accelerator's vendor beyond those of the shipped table. `*` stands for any characters of one
+// segment.
+struct VendorOption {
+  std::string name;                       // "Example NPU", for messages
+  std::vector<std::string> resources;     // "example.com/npu": a request for one is a GPU request
+  std::vector<std::string> device_paths;  // "/dev/examplenpu*": as HP-01, with what lies below
+  std::vector<std::string> env_names;     // "EXAMPLE_VISIBLE_DEVICES"
+  std::vector<std::string> annotations;   // domains: "npu.example.com"
+};
+
+// What a fabric test (nccl-tests and its like) may do. A part that is empty or 0 is not checked.
+struct FabricTestOptions {
+  std::int64_t max_seconds = 0;  // activeDeadlineSeconds that must be set and no longer
+  std::string max_message_size;  // a Quantity; of `-e`, or rankward.io/message-size
+  std::int64_t min_nodes = 0;
+  std::int64_t max_nodes = 0;
+  std::vector<std::string> queues;             // Kueue queues that may be used; globs
+  std::vector<std::string> production_queues;  // that may not
+};
+
 // Lists with a default replace it when set. In names of runtime classes, labels and tolerations
 // `*` stands for any characters.
 struct PolicyOptions {
@@ -86,6 +106,19 @@ struct PolicyOptions {
                                                "aws.amazon.com/neuron*", "google.com/tpu"};
   // What a workload object gets whose pods would be denied: "warn" or "deny".
   std::string workloads = "warn";
+  std::vector<VendorOption> vendors;
+  // HP-08, strict: pods aimed at GPU nodes may mount these host paths, and what lies below them,
+  // and no other. Absent: not checked.
+  std::optional<std::vector<std::string>> allowed_host_paths;
+  // SCH-02: the schedulers that ask the extender. Empty: not checked.
+  std::vector<std::string> served_schedulers;
+  // REQ-03: namespaces that ask for isolation, beside those labelled rankward.io/isolation=required
+  // or rankward.io/slo. Globs.
+  std::vector<std::string> isolated_namespaces;
+  FabricTestOptions fabric_tests;
+  // SELF-01: who may grant exemptions.
+  std::vector<std::string> administrators;
+  std::vector<std::string> administrator_groups{"system:masters", "kubeadm:cluster-admins"};
 };
 
 struct Preset {
@@ -134,6 +167,7 @@ class Policy {
   [[nodiscard]] bool is_device_variable(std::string_view name) const;
   [[nodiscard]] bool is_gpu_node_label(std::string_view key) const;
   [[nodiscard]] bool is_gpu_toleration_key(std::string_view key) const;
+  [[nodiscard]] const PolicyOptions& options() const { return options_; }
   // Whether a workload object is denied where its pods would be.
   [[nodiscard]] bool denies_workloads() const { return denies_workloads_; }
 

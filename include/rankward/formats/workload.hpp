@@ -1,6 +1,8 @@
 // Where the kinds that make pods keep their pod templates.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +14,10 @@
 namespace rankward::formats {
 
 struct TemplateAt {
-  std::string path;  // "spec.template"; "" for a Pod, which is its own template
+  std::string path;    // "spec.template"; "" for a Pod, which is its own template
+  std::string role{};  // "Worker" of a PyTorchJob, "workers" of a JobSet's replicated job; else ""
+  // Pods that the object makes of it, where it says so.
+  std::optional<std::int64_t> replicas{};
   kube::PodTemplate pod_template;
 };
 
