@@ -52,12 +52,13 @@ func measure(ctx context.Context, table *tabwriter.Writer, nodes, pods int) erro
 	for _, run := range []run{
 		{pods: "GPU", scheduler: "alone", resources: gpu, percentage: 100},
 		{pods: "GPU", scheduler: "with Rankward", resources: gpu, percentage: 100, extender: asShipped},
-		{pods: "GPU, nominated gangs of 64", scheduler: "with Rankward", resources: gpu, percentage: 100, extender: asShipped, gang: 64},
-		{pods: "GPU, nominated gang of 1,024", scheduler: "with Rankward", resources: gpu, percentage: 100, extender: asShipped, gang: 1024},
+		{pods: "GPU, nominated gangs of 64", scheduler: "with Rankward", resources: gpu, percentage: 100, extender: asShipped, gang: 64, gated: true},
+		{pods: "GPU, nominated gang of 1,024", scheduler: "with Rankward", resources: gpu, percentage: 100, extender: asShipped, gang: 1024, gated: true},
+		{pods: "GPU, gangs of 64 planned at their first rank", scheduler: "with Rankward", resources: gpu, percentage: 100, extender: asShipped, gang: 64},
 		{pods: "GPU", scheduler: "alone", resources: gpu, percentage: adaptive},
 		{pods: "GPU", scheduler: "with Rankward", resources: gpu, percentage: adaptive, extender: asShipped},
-		{pods: "GPU, nominated gangs of 64", scheduler: "with Rankward", resources: gpu, percentage: adaptive, extender: asShipped, gang: 64},
-		{pods: "GPU, nominated gang of 1,024", scheduler: "with Rankward", resources: gpu, percentage: adaptive, extender: asShipped, gang: 1024},
+		{pods: "GPU, nominated gangs of 64", scheduler: "with Rankward", resources: gpu, percentage: adaptive, extender: asShipped, gang: 64, gated: true},
+		{pods: "GPU, nominated gang of 1,024", scheduler: "with Rankward", resources: gpu, percentage: adaptive, extender: asShipped, gang: 1024, gated: true},
 		{pods: "plain", scheduler: "alone", resources: plain, percentage: 100},
 		{pods: "plain", scheduler: "with Rankward, managedResources as shipped", resources: plain, percentage: 100, extender: asShipped},
 		{pods: "plain", scheduler: "with Rankward, managedResources empty", resources: plain, percentage: 100, extender: everyPod},
@@ -80,7 +81,7 @@ func measure(ctx context.Context, table *tabwriter.Writer, nodes, pods int) erro
 		if run.extender != noExtender {
 			ours = fmt.Sprintf("%.2f\t%.1f", result.rankwardMilliseconds, result.calls)
 		}
-		if run.gang > 0 {
+		if run.gated {
 			gangs = fmt.Sprintf("%.1f", result.nominatedSeconds)
 		}
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%.0f\t%.2f\t%.2f\t%s\t%s\n", nodes, run.pods, percentage(run.percentage), run.scheduler,
