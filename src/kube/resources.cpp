@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstddef>
 
+#include "device_names.hpp"
 #include "qualified_name.hpp"
 
 namespace rankward::kube {
@@ -18,34 +19,6 @@ bool is_digit(char c) {
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }
-
-struct DeviceName {
-  string_view name;  // whole; or, where it ends in '*', its start
-  DeviceKind kind;
-};
-
-// Resource names as the vendors' device plugins register them. NVIDIA's MIG names and shared names
-// have rules of their own below. The first match counts.
-constexpr std::array kDeviceNames = {
-    DeviceName{"nvidia.com/gpu", DeviceKind::kWholeGpu},
-    // KubeVirt's passthrough plugin, where it is told to use one name for every model.
-    DeviceName{"nvidia.com/pgpu", DeviceKind::kWholeGpu},
-    // HAMi: MiB, per cent of the memory, per cent of the cores.
-    DeviceName{"nvidia.com/gpumem", DeviceKind::kFraction},
-    DeviceName{"nvidia.com/gpumem-percentage", DeviceKind::kFraction},
-    DeviceName{"nvidia.com/gpucores", DeviceKind::kFraction},
-    DeviceName{"amd.com/gpu", DeviceKind::kWholeGpu},
-    DeviceName{"habana.ai/gaudi*", DeviceKind::kWholeGpu},
-    DeviceName{"habana.ai/goya", DeviceKind::kWholeGpu},
-    DeviceName{"aws.amazon.com/neuron*", DeviceKind::kWholeGpu},
-    DeviceName{"google.com/tpu", DeviceKind::kWholeGpu},
-    DeviceName{"npu.intel.com/accel", DeviceKind::kWholeGpu},
-    // gpushare-scheduler-extender and gpushare-device-plugin: GiB or MiB, and a number of devices.
-    DeviceName{"aliyun.com/gpu*", DeviceKind::kFraction},
-    DeviceName{"koordinator.sh/gpu*", DeviceKind::kFraction},
-    DeviceName{"volcano.sh/gpu-*", DeviceKind::kFraction},
-    DeviceName{"volcano.sh/vgpu-*", DeviceKind::kFraction},
-};
 
 std::optional<DeviceKind> named_kind(string_view resource) {
   for (const auto& [name, kind] : kDeviceNames) {
@@ -112,10 +85,10 @@ bool is_intel_gpu(string_view resource) {
 // amd.com/cpx_nps4 and the like: one partition of an MI300, which software sees as a GPU of its
 // own (k8s-device-plugin, resource_naming_strategy=mixed).
 bool is_amd_partition(string_view resource) {
-  constexpr std::array<string_view, 5> kModes = {"spx", "dpx", "tpx", "qpx", "cpx"};
   if (!strip_prefix(resource, "amd.com/")) return false;
-  const auto mode = std::find(kModes.begin(), kModes.end(), resource.substr(0, 3));
-  if (mode == kModes.end()) return false;
+  const auto mode =
+      std::find(kAmdPartitionModes.begin(), kAmdPartitionModes.end(), resource.substr(0, 3));
+  if (mode == kAmdPartitionModes.end()) return false;
   resource.remove_prefix(3);
   return strip_literal(resource, "_nps") && strip_number(resource) && resource.empty();
 }

@@ -43,6 +43,13 @@ enum class DeviceKind : std::uint8_t {
 [[nodiscard]] DeviceKind device_kind(std::string_view resource_name);
 // True for every kind but kNone.
 [[nodiscard]] bool is_accelerator(std::string_view resource_name);
+// is_accelerator() for those who cannot call it (CEL): a name is one where the whole of it matches
+// `accepts` and does not match `excepts`. Regular expressions that RE2 and ECMAScript read alike.
+struct NamePattern {
+  std::string accepts;
+  std::string excepts;
+};
+[[nodiscard]] NamePattern accelerator_pattern();
 // "1g.10gb" of "nvidia.com/mig-1g.10gb" and of "nvidia.com/mig-1g.10gb.shared"; nothing for other
 // names.
 [[nodiscard]] std::optional<std::string_view> mig_profile(std::string_view resource_name);
