@@ -1,6 +1,7 @@
 // ANN-01: annotations by which a runtime plugin adds devices to a container.
+#include "device_annotations.hpp"
+
 #include <algorithm>
-#include <array>
 
 #include "rule.hpp"
 #include "text.hpp"
@@ -8,16 +9,9 @@
 namespace rankward::admission {
 namespace {
 
-// A key is PREFIX or PREFIX/NAME, where `*` stands for a part of the domain. Sources: containerd
-// and CRI-O (CDI), nvidia-container-toolkit's NRI plugin, containerd/nri plugins/device-injector,
-// GKE's nri_device_injector.
-constexpr std::array<std::string_view, 6> kDomains{"cdi.k8s.io",         "nvidia.cdi.k8s.io",
-                                                   "*.noderesource.dev", "devices.nri.io",
-                                                   "cdi-devices.nri.io", "devices.gke.io"};
-
 bool adds_devices(std::string_view key) {
   const std::string_view domain = key.substr(0, key.find('/'));
-  return std::any_of(kDomains.begin(), kDomains.end(),
+  return std::any_of(kDeviceAnnotationDomains.begin(), kDeviceAnnotationDomains.end(),
                      [&](std::string_view known) { return matches_glob(known, domain); });
 }
 

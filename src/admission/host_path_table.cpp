@@ -184,6 +184,10 @@ bool holds_process_roots(std::string_view path) {
 
 }  // namespace
 
+std::span<const HostPathEntry> host_path_entries() {
+  return kEntries;
+}
+
 const HostPathEntry* look_up(std::string_view path, HostPathKind kind) {
   for (const HostPathEntry& entry : kEntries) {
     const Relation relation = relate(path, entry.pattern);

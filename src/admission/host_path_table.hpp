@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace rankward::admission {
@@ -22,6 +23,9 @@ struct HostPathEntry {
   std::string_view gives;    // "an NVIDIA GPU"
   std::string_view instead;  // what to write instead, as a fix
 };
+
+// The whole table, in the order in which an entry decides before another.
+[[nodiscard]] std::span<const HostPathEntry> host_path_entries();
 
 // The first entry that `path` (canonical) is or lies below, or nullptr. Of /dev itself: the device
 // root, not the devices in it.
