@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "base64.hpp"
 #include "files.hpp"
 #include "json_fields.hpp"
+#include "rankward/formats/base64.hpp"
 #include "rankward/formats/json_writer.hpp"
 #include "rfc3339.hpp"
 #include "server_url.hpp"
@@ -34,7 +34,7 @@ std::string exec_info(const ExecPlugin& plugin, const ApiServer& server) {
     json.member("server", server_url(server));
     if (!server.server_name.empty()) json.member("tls-server-name", server.server_name);
     if (const auto pem = pem_of(server.ca); !pem.empty()) {
-      json.member("certificate-authority-data", base64_encode(pem));
+      json.member("certificate-authority-data", formats::base64_encode(pem));
     }
     json.end_object();
   }

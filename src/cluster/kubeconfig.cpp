@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "base64.hpp"
 #include "files.hpp"
 #include "json_fields.hpp"
+#include "rankward/formats/base64.hpp"
 #include "rankward/formats/documents.hpp"
 #include "server_url.hpp"
 
@@ -80,7 +80,7 @@ void KubeconfigReader::read_pem(const Fields& from, std::string_view data_key,
   errors_.take(out.file, from.string(file_key));
   out.file = resolved(folder_, out.file);
   if (data.empty()) return;
-  auto pem = base64_decode(data);
+  auto pem = formats::base64_decode(data);
   if (!pem || pem->find("-----BEGIN ") == std::string::npos) {
     errors_.add(Error::invalid("must be PEM in base64").at_field(from.at(data_key)));
     return;

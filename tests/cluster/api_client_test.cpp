@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string>
 
-#include "base64.hpp"
+#include "rankward/formats/base64.hpp"
 #include "rankward/net/certificates.hpp"
 #include "rankward/net/server.hpp"
 #include "temp_folder.hpp"
@@ -66,11 +66,12 @@ TEST_F(ApiClientTls, proves_itself_by_certificate_and_token_from_data_or_files) 
   folder_.write("me.crt", me.certificate_pem);
   folder_.write("me.key", me.key_pem);
   const std::string name = "    tls-server-name: kubernetes\n";
-  EXPECT_EQ(get(name + "    certificate-authority-data: " +
-                    base64_encode(authority_.certificate_pem) + "\n",
-                "    client-certificate-data: " + base64_encode(me.certificate_pem) +
-                    "\n    client-key-data: " + base64_encode(me.key_pem) + "\n    token: t\n"),
-            "me Bearer t /base/api/v1/nodes");
+  EXPECT_EQ(
+      get(name + "    certificate-authority-data: " +
+              formats::base64_encode(authority_.certificate_pem) + "\n",
+          "    client-certificate-data: " + formats::base64_encode(me.certificate_pem) +
+              "\n    client-key-data: " + formats::base64_encode(me.key_pem) + "\n    token: t\n"),
+      "me Bearer t /base/api/v1/nodes");
   EXPECT_EQ(get(name + "    certificate-authority: ca.crt\n",
                 "    client-certificate: me.crt\n    client-key: me.key\n"),
             "me  /base/api/v1/nodes");

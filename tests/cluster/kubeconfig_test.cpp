@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "base64.hpp"
+#include "rankward/formats/base64.hpp"
 #include "temp_folder.hpp"
 
 namespace rankward::cluster {
@@ -31,7 +31,7 @@ std::string kubeconfig(const std::string& cluster, const std::string& user) {
 
 std::string good_cluster() {
   return "    server: https://10.0.0.1:6443\n    certificate-authority-data: " +
-         base64_encode(kPem) + "\n";
+         formats::base64_encode(kPem) + "\n";
 }
 
 class Kubeconfig : public testing::Test {
@@ -43,9 +43,9 @@ class Kubeconfig : public testing::Test {
 };
 
 TEST_F(Kubeconfig, takes_certificates_as_data) {
-  const auto server =
-      read(kubeconfig(good_cluster(), "    client-certificate-data: " + base64_encode(kPem) +
-                                          "\n    client-key-data: " + base64_encode(kKey) + "\n"));
+  const auto server = read(kubeconfig(
+      good_cluster(), "    client-certificate-data: " + formats::base64_encode(kPem) +
+                          "\n    client-key-data: " + formats::base64_encode(kKey) + "\n"));
   ASSERT_TRUE(server) << server.error().to_string();
   EXPECT_TRUE(server->tls);
   EXPECT_EQ(server->host, "10.0.0.1");

@@ -8,8 +8,8 @@
 
 #include "api_failure.hpp"
 #include "backoff.hpp"
-#include "base64.hpp"
 #include "line_splitter.hpp"
+#include "rankward/formats/base64.hpp"
 #include "rfc3339.hpp"
 #include "server_url.hpp"
 
@@ -87,12 +87,12 @@ TEST(Base64, follows_the_vectors_of_rfc_4648) {
       {"\xff\xfe", "//4="},
   };
   for (const auto& [bytes, text] : cases) {
-    EXPECT_EQ(base64_encode(bytes), text);
-    EXPECT_EQ(base64_decode(text), bytes) << text;
+    EXPECT_EQ(formats::base64_encode(bytes), text);
+    EXPECT_EQ(formats::base64_decode(text), bytes) << text;
   }
-  EXPECT_EQ(base64_decode("Zm9v\nYmFy\r\n"), "foobar");
+  EXPECT_EQ(formats::base64_decode("Zm9v\nYmFy\r\n"), "foobar");
   for (const auto* wrong : {"Zg", "Zg=", "Z===", "=", "Zm9v=", "Zg==Zg==", "Zm9*", "Zg=a"}) {
-    EXPECT_EQ(base64_decode(wrong), std::nullopt) << wrong;
+    EXPECT_EQ(formats::base64_decode(wrong), std::nullopt) << wrong;
   }
 }
 

@@ -1,8 +1,8 @@
-#include "base64.hpp"
+#include "rankward/formats/base64.hpp"
 
 #include <cstdint>
 
-namespace rankward::cluster {
+namespace rankward::formats {
 namespace {
 
 constexpr std::string_view kAlphabet =
@@ -55,4 +55,4 @@ std::optional<std::string> base64_decode(std::string_view text) {
   return out;
 }
 
-}  // namespace rankward::cluster
+}  // namespace rankward::formats

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-namespace rankward::cluster {
+namespace rankward::formats {
 
 [[nodiscard]] std::string base64_encode(std::string_view bytes);
 // Line ends inside are passed over. Nothing where anything else is wrong.
 [[nodiscard]] std::optional<std::string> base64_decode(std::string_view text);
 
-}  // namespace rankward::cluster
+}  // namespace rankward::formats
