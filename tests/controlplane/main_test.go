@@ -60,7 +60,7 @@ func setUp(ctx context.Context) error {
 	if root, err = harness.Repository(); err != nil {
 		return err
 	}
-	if cluster, certificates, webhookPort, err = harness.StartWithCertificates(ctx, os.Stderr); err != nil {
+	if cluster, certificates, webhookPort, err = harness.StartAudited(ctx, os.Stderr); err != nil {
 		return err
 	}
 	cluster.Report(os.Stderr)

@@ -42,6 +42,8 @@ type Options struct {
 	// WebhookClients maps the host:port of a webhook (or NAME.NAMESPACE.svc) to the client
 	// certificate that the API server presents there.
 	WebhookClients map[string]KeyPair
+	// Audit keeps the API server's audit log; see ControlPlane.Audit.
+	Audit bool
 }
 
 // ControlPlane is a running etcd and kube-apiserver, and what else was started with them.
@@ -52,6 +54,7 @@ type ControlPlane struct {
 	CAFile    string
 	Admin     *rest.Config // system:masters, no client-side rate limit
 	Client    kubernetes.Interface
+	Audit     *AuditLog // nil where it was not asked for
 	authority *Authority
 
 	removeDir bool
@@ -146,6 +149,14 @@ func (cp *ControlPlane) startAPIServer(etcdURL string, port int, options Options
 		// pods of a namespace until its default account exists.
 		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
 		"--admission-control-config-file", admission,
+	}
+	if options.Audit {
+		log, flags, err := newAuditLog(cp.Dir)
+		if err != nil {
+			return err
+		}
+		cp.Audit = log
+		args = append(args, flags...)
 	}
 	gates, runtimeConfig := options.FeatureGates, options.RuntimeConfig
 	if options.Binaries.Minor() < 36 {

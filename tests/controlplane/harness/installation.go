@@ -174,6 +174,11 @@ func StartWithCertificates(ctx context.Context, progress io.Writer) (*ControlPla
 	return startWithCertificates(ctx, progress, Options{ControllerManager: true})
 }
 
+// StartAudited is the same with an audit log.
+func StartAudited(ctx context.Context, progress io.Writer) (*ControlPlane, Certificates, int, error) {
+	return startWithCertificates(ctx, progress, Options{ControllerManager: true, Audit: true})
+}
+
 // StartWithGates is a control plane without controllers and without a webhook whose API server has
 // feature gates and API versions on.
 func StartWithGates(ctx context.Context, progress io.Writer, gates, runtimeConfig []string) (*ControlPlane, Certificates, error) {
