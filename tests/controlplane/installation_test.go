@@ -30,6 +30,25 @@ func installed(t *testing.T) *harness.Installation {
 	return shared
 }
 
+// configured restarts Rankward with keys of its configuration set. What is returned, or the end of the
+// test, sets them back.
+func configured(t *testing.T, installation *harness.Installation, settings map[string]any) (restore func()) {
+	t.Helper()
+	check(t, installation.Restart(context.Background(), settings))
+	restored := false
+	restore = func() {
+		if restored {
+			return
+		}
+		restored = true
+		if err := installation.Restart(context.Background(), nil); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(restore)
+	return restore
+}
+
 func readFile(t *testing.T, path string) string {
 	t.Helper()
 	return string(must(t, func() ([]byte, error) { return os.ReadFile(path) }))
