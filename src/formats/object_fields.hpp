@@ -12,6 +12,7 @@ bool read(Cursor& cursor, kube::ObjectMeta& out);
 // Amounts are strings or numbers. What Kubernetes cannot read is an error, or left out where the
 // cursor keeps such amounts: this list has no place for them.
 bool read(Cursor& cursor, kube::ResourceList& out);
+bool read(Cursor& cursor, kube::HostPathVolume& out);
 bool read(Cursor& cursor, kube::PodSpec& out);
 bool read(Cursor& cursor, kube::PodStatus& out);
 bool read(Cursor& cursor, kube::Pod& out);

@@ -56,7 +56,7 @@ static bool read(Cursor& cursor, kube::Container& out) {
       field("securityContext", [&] { return read_security_context(cursor, out); }));
 }
 
-static bool read(Cursor& cursor, kube::HostPathVolume& out) {
+bool read(Cursor& cursor, kube::HostPathVolume& out) {
   return cursor.object(field("path", out.path), field("type", out.type));
 }
 

@@ -121,20 +121,26 @@ std::string clean_warning(std::string_view text) {
 }
 
 void append_warnings(const std::vector<std::string>& warnings, JsonWriter& writer) {
-  // Room for the line that counts those left out.
-  constexpr std::size_t kRoom = kMaxWarningsLength - kMaxWarningLength;
+  std::vector<std::string> clean;
+  std::size_t whole = 0;
+  for (const std::string& warning : warnings) {
+    clean.push_back(clean_warning(warning));
+    whole += characters(clean.back());
+  }
+  // With room for the line that counts those left out, where some are.
+  const std::size_t room =
+      whole <= kMaxWarningsLength ? kMaxWarningsLength : kMaxWarningsLength - kMaxWarningLength;
   std::size_t total = 0;
   std::size_t put = 0;
-  for (const std::string& warning : warnings) {
-    const std::string clean = clean_warning(warning);
-    const std::size_t length = characters(clean);
-    if (total + length > kRoom) break;
+  for (const std::string& warning : clean) {
+    const std::size_t length = characters(warning);
+    if (total + length > room) break;
     total += length;
-    writer.value(clean);
+    writer.value(warning);
     ++put;
   }
-  if (put < warnings.size()) {
-    writer.value("and " + std::to_string(warnings.size() - put) + " more warnings");
+  if (put < clean.size()) {
+    writer.value("and " + std::to_string(clean.size() - put) + " more warnings");
   }
 }
 

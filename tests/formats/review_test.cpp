@@ -100,6 +100,13 @@ TEST(AdmissionResponse, a_warning_is_cut_between_characters) {
   EXPECT_THAT(warnings_of({exact, exact + euro, exact + "\xFF"}), ElementsAre(exact, cut, cut));
 }
 
+TEST(AdmissionResponse, warnings_that_fit_exactly_are_all_there) {
+  std::vector<std::string> full(kMaxWarningsLength / kMaxWarningLength,
+                                std::string(kMaxWarningLength, 'w'));
+  full.emplace_back(kMaxWarningsLength % kMaxWarningLength, 'w');
+  EXPECT_EQ(warnings_of(full), full);
+}
+
 TEST(AdmissionResponse, warnings_that_do_not_fit_are_counted) {
   const std::vector<std::string> many(50, std::string(kMaxWarningLength, 'w'));
   const std::vector<std::string> out = warnings_of(many);
