@@ -28,6 +28,7 @@ using Observations = std::vector<Observation>;
 
 struct Rule {
   RuleInfo info;
+  // nullptr: judges something else than pods, a PersistentVolume or a change of configuration.
   void (*observe)(const PodFacts& pod, Observations& out);
   // A finding makes the pod a GPU pod (rules of the first pass); the rules of the second pass may
   // ask whether it is one.

@@ -18,7 +18,8 @@
   RULE(kDeviceAnnotations)           /* ANN-01 */  \
   RULE(kPrivilegedWithoutRequest)    /* PRIV-01 */ \
   RULE(kPrivilegedWithRequest)       /* PRIV-02 */ \
-  RULE(kPresetNodeName)              /* SCH-01 */
+  RULE(kPresetNodeName)              /* SCH-01 */  \
+  RULE(kSelfGuard)                   /* SELF-01 */
 
 namespace rankward::admission {
 
