@@ -11,7 +11,9 @@
 #include "rankward/commands/console.hpp"
 #include "rankward/commands/demo.hpp"
 #include "rankward/commands/gates.hpp"
+#include "rankward/commands/generate.hpp"
 #include "rankward/commands/plan.hpp"
+#include "rankward/commands/scan.hpp"
 #include "rankward/commands/serve.hpp"
 #include "rankward/commands/simulate.hpp"
 #include "rankward/commands/topo.hpp"
@@ -49,10 +51,18 @@ CLI::App& add_serve(CLI::App& app, rankward::commands::ServeOptions& options) {
 }
 
 CLI::App& add_check(CLI::App& app, rankward::commands::CheckOptions& options) {
-  CLI::App& check = *app.add_subcommand("check",
-                                        "Judge manifests as the webhook would; exit 1: denied, 2: "
-                                        "warnings (--strict), 3: unreadable");
-  check.add_option("FILES", options.files, "YAML or JSON files; - for standard input")->required();
+  using rankward::commands::CheckForm;
+  static const std::map<std::string, CheckForm> kForms = {{"text", CheckForm::kText},
+                                                          {"table", CheckForm::kTable},
+                                                          {"json", CheckForm::kJson},
+                                                          {"sarif", CheckForm::kSarif},
+                                                          {"github", CheckForm::kGithub}};
+  CLI::App& check = *app.add_subcommand("check", "Judge manifests as the webhook would");
+  check
+      .add_option("FILES", options.files,
+                  "YAML or JSON files; directories with all *.yaml, *.yml and *.json below; - for "
+                  "standard input")
+      ->required();
   check.add_option("-c,--config", options.config, "Rules and exemptions of this configuration")
       ->check(CLI::ExistingFile);
   check
@@ -60,16 +70,58 @@ CLI::App& add_check(CLI::App& app, rankward::commands::CheckOptions& options) {
                   "Namespace of objects that name none")
       ->capture_default_str();
   check.add_flag("--strict", options.strict, "Exit 2 where there are only warnings");
+  check.add_flag("--fix-hints", options.fix_hints,
+                 "Print below each finding the YAML that puts it right");
   check
-      .add_option(
-          "-o,--output",
-          [&options](const CLI::results_t& values) {
-            options.json = values.front() == "json";
-            return values.front() == "json" || values.front() == "text";
-          },
-          "text or json")
-      ->type_name("TEXT:{text,json}");
+      .add_option("-o,--output", options.output,
+                  "text (a line a finding, path:line: first), table, json, sarif or github")
+      ->transform(CLI::CheckedTransformer(kForms))
+      ->default_str("text");
+  check.footer(
+      "Exit code 0: clean; 1: something would be denied, a workload object where its pods would "
+      "be;\n2: warnings only, with --strict; 3: some input cannot be read.\n\n"
+      "  helm template chart | rankward check -\n"
+      "  kustomize build overlay | rankward check -o github -\n"
+      "  rankward check -o sarif manifests/ > rankward.sarif");
   return check;
+}
+
+CLI::App& add_scan(CLI::App& app, rankward::commands::ScanOptions& options) {
+  using rankward::commands::FailOn;
+  using rankward::commands::ScanForm;
+  static const std::map<std::string, ScanForm> kForms = {{"table", ScanForm::kTable},
+                                                         {"wide", ScanForm::kWide},
+                                                         {"json", ScanForm::kJson},
+                                                         {"sarif", ScanForm::kSarif},
+                                                         {"policyreport", ScanForm::kPolicyReport}};
+  static const std::map<std::string, FailOn> kFailOn = {
+      {"enforce", FailOn::kEnforce}, {"warn", FailOn::kWarn}, {"never", FailOn::kNever}};
+  CLI::App& scan = *app.add_subcommand("scan", "Judge the pods that run already");
+  scan.add_option("FILE", options.file,
+                  "Output of kubectl get pods -A -o json (or pods,pv,ns) instead of the cluster; - "
+                  "for standard input");
+  scan.add_option("--kubeconfig", options.kubeconfig, "Kubeconfig of the cluster");
+  scan.add_option("--context", options.context, "Context of the kubeconfig");
+  scan.add_option("-c,--config", options.config, "Rules and exemptions of this configuration")
+      ->check(CLI::ExistingFile);
+  scan.add_option("-n,--namespace", options.name_space, "This namespace alone");
+  scan.add_option("--rule", options.rules, "These rules alone, repeated or with commas")
+      ->delimiter(',');
+  scan.add_flag("--audit", options.audit, "Findings in mode audit too");
+  scan.add_option("--fail-on", options.fail_on,
+                  "What makes the exit code 1: enforce (would be denied), warn or never")
+      ->transform(CLI::CheckedTransformer(kFailOn))
+      ->default_str("enforce");
+  scan.add_option("-o,--output", options.output,
+                  "table (by rule, namespace and owner), wide, json, sarif or policyreport")
+      ->transform(CLI::CheckedTransformer(kForms))
+      ->default_str("table");
+  scan.footer(
+      "Exit code 0: nothing that --fail-on names; 1: some of it; 3: the cluster cannot be reached, "
+      "or a pod\nor the configuration cannot be read.\n\n"
+      "  kubectl get pods,pv,ns -A -o json | rankward scan -\n"
+      "  rankward scan -o policyreport | kubectl apply -f -");
+  return scan;
 }
 
 CLI::App& add_plan(CLI::App& app, rankward::commands::PlanOptions& options) {
@@ -168,6 +220,13 @@ CLI::App& add_gates_lift(CLI::App& app, rankward::commands::GatesLiftOptions& op
   return lift;
 }
 
+void add_generate_vap(CLI::App& generate, rankward::commands::GenerateVapOptions& options) {
+  CLI::App& vap = *generate.add_subcommand(
+      "vap", "ValidatingAdmissionPolicies equal to the rules for pods, for when the webhook is down");
+  vap.add_option("-c,--config", options.config, "Rules and exemptions of this configuration")
+      ->check(CLI::ExistingFile);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -180,20 +239,26 @@ int main(int argc, char** argv) {
 
   rankward::commands::ServeOptions serve_options;
   rankward::commands::CheckOptions check_options;
+  rankward::commands::ScanOptions scan_options;
   rankward::commands::PlanOptions plan_options;
   rankward::commands::TopoOptions topo_options;
   rankward::commands::DemoOptions demo_options;
   rankward::commands::SimulateOptions simulate_options;
   rankward::commands::GatesLiftOptions gates_lift_options;
+  rankward::commands::GenerateVapOptions generate_vap_options;
   std::string shell;
   const CLI::App& serve = add_serve(app, serve_options);
   const CLI::App& check = add_check(app, check_options);
+  const CLI::App& scan = add_scan(app, scan_options);
   const CLI::App& plan = add_plan(app, plan_options);
   const CLI::App& topo = add_topo(app, topo_options);
   CLI::App& demo = *app.add_subcommand("demo", "Place a job and deny a pod on an embedded cluster");
   demo.add_flag("--log", demo_options.show_log, "Show the server's own log on stderr");
   const CLI::App& simulate = add_simulate(app, simulate_options);
   const CLI::App& gates_lift = add_gates_lift(app, gates_lift_options);
+  CLI::App& generate = *app.add_subcommand("generate", "Print objects for the API server");
+  generate.require_subcommand(1);
+  add_generate_vap(generate, generate_vap_options);
   CLI::App& completion =
       *app.add_subcommand("completion", "Print completion for bash, zsh or fish");
   completion.add_option("SHELL", shell, "bash, zsh or fish")
@@ -206,6 +271,10 @@ int main(int argc, char** argv) {
   const rankward::commands::Console console{std::cout, std::cerr, wants_colours()};
   if (serve.parsed()) return rankward::commands::serve(serve_options, console);
   if (check.parsed()) return rankward::commands::check(check_options, console);
+  if (scan.parsed()) {
+    scan_options.show_progress = isatty(STDERR_FILENO) != 0;
+    return rankward::commands::scan(scan_options, console);
+  }
   if (plan.parsed()) return rankward::commands::plan(plan_options, console);
   if (topo.parsed()) return rankward::commands::topo(topo_options, console);
   if (demo.parsed()) return rankward::commands::demo(demo_options, console);
@@ -214,6 +283,8 @@ int main(int argc, char** argv) {
     return rankward::commands::simulate(simulate_options, console);
   }
   if (gates_lift.parsed()) return rankward::commands::gates_lift(gates_lift_options, console);
+  if (generate.got_subcommand("vap"))
+    return rankward::commands::generate_vap(generate_vap_options, console);
   if (completion.parsed()) {
     std::cout << rankward::cli::completion_script(app, shell);
     return 0;

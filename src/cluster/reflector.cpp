@@ -6,6 +6,7 @@
 #include "backoff.hpp"
 #include "line_splitter.hpp"
 #include "list_splitter.hpp"
+#include "percent_encoded.hpp"
 #include "rankward/formats/objects.hpp"
 
 namespace rankward::cluster {
@@ -20,24 +21,6 @@ constexpr std::chrono::seconds kShortestWatch{1};
 constexpr std::size_t kMaxStatusBytes = 4096;
 // Above the limit of an event, so that an object that is over that one is still read from a list.
 constexpr std::size_t kMaxItemBytes = std::size_t{64} << 20;
-
-std::string percent_encoded(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.' || c == '~';
-    if (plain) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
-  return out;
-}
 
 // The start of a body that says why; false once there is enough of it.
 bool collect(net::ClientResponse& refusal, std::string_view chunk) {

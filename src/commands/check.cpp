@@ -1,162 +1,163 @@
 #include "rankward/commands/check.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
 #include <ostream>
+#include <utility>
 
 #include "files.hpp"
-#include "rankward/admission/judge.hpp"
-#include "rankward/formats/configuration.hpp"
-#include "rankward/formats/json_writer.hpp"
-#include "rankward/formats/workload.hpp"
+#include "findings_fix.hpp"
+#include "findings_github.hpp"
+#include "findings_json.hpp"
+#include "findings_judge.hpp"
+#include "findings_sarif.hpp"
+#include "findings_text.hpp"
+#include "helm_templates.hpp"
+#include "manifest_files.hpp"
+#include "rankward/formats/documents.hpp"
 
 namespace rankward::commands {
 namespace {
 
-using admission::Mode;
+// Of all files together: what they say of each other is looked at before anything is judged.
+constexpr std::size_t kMaxInputBytes = std::size_t{256} << 20;
 
-struct Line {
+struct Input {
   std::string file;
-  std::size_t line = 0;
-  std::string object;  // "Deployment team-a/web"
-  admission::Finding finding;
+  std::string helm_template;
+  formats::Document document;
+  formats::JudgedObject object;
 };
 
-struct Counts {
-  std::size_t objects = 0;
-  std::size_t denied = 0;
-  std::size_t warned = 0;
-  std::vector<std::string> unreadable;  // why, with file and line
-};
+class Reader {
+ public:
+  explicit Reader(FindingsReport& report) : report_(report) {}
 
-Result<admission::Policy> policy_of(const std::string& config) {
-  if (config.empty()) return admission::Policy();
-  auto text = read_file(config);
-  if (!text) return text.error();
-  auto configuration = formats::read_configuration(*text, config);
-  if (!configuration) return configuration.error();
-  auto policy = admission::Policy::make(std::move(configuration->admission));
-  if (!policy) return policy.error().under("admission").in(config);
-  return policy;
-}
-
-admission::UnixSeconds seconds_now() {
-  using namespace std::chrono;
-  return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
-}
-
-// Findings of one object; a workload's are those that its pods would get.
-Result<void> check_document(const formats::Document& document, const std::string& file,
-                            const CheckOptions& options, const admission::Policy& policy,
-                            std::vector<Line>& lines, Counts& counts) {
-  auto templates = formats::pod_templates(document.api_version, document.kind, document.json);
-  if (!templates) {
-    return templates.error()
-        .at_line(document.line_of(templates.error().field()).value_or(document.line))
-        .in(file);
-  }
-  ++counts.objects;
-  const std::string namespace_ =
-      document.namespace_.empty() ? options.default_namespace : document.namespace_;
-  if (policy.excludes(namespace_)) return {};
-  bool denied = false;
-  bool warned = false;
-  for (const formats::TemplateAt& found : *templates) {
-    const admission::Subject subject{
-        .metadata = found.pod_template.metadata,
-        .spec = found.pod_template.spec,
-        .namespace_ = namespace_,
-        .path_prefix = found.path,
-        .workload_kind = document.kind == "Pod" ? std::string() : document.kind};
-    for (admission::Finding& finding : admission::find(policy, subject, seconds_now()).standing) {
-      if (finding.mode < Mode::kWarn) continue;
-      denied = denied || finding.mode == Mode::kEnforce;
-      warned = true;
-      lines.push_back({file, document.line_of(finding.field).value_or(document.line),
-                       fmt::format("{} {}/{}", document.kind, namespace_, document.name),
-                       std::move(finding)});
+  void read(const std::string& path) {
+    auto files = manifest_files(path);
+    if (!files) {
+      report_.unreadable.push_back(std::move(files.error()));
+      return;
     }
+    for (const std::string& file : *files)
+      read_one(file);
   }
-  counts.denied += denied ? 1 : 0;
-  counts.warned += warned && !denied ? 1 : 0;
-  return {};
+
+  [[nodiscard]] const std::vector<Input>& inputs() const { return inputs_; }
+  [[nodiscard]] const admission::ClusterFacts& facts() const { return facts_; }
+
+ private:
+  void read_one(const std::string& file) {
+    auto text = read_file(file);
+    if (text && (bytes_ += text->size()) > kMaxInputBytes) {
+      text =
+          Error(ErrorKind::kTooLarge, "is left out: all files together must not be larger than " +
+                                          std::to_string(kMaxInputBytes) + " bytes")
+              .in(file);
+    }
+    if (!text) {
+      report_.unreadable.push_back(std::move(text.error()));
+      return;
+    }
+    auto documents = formats::read_documents(*text, file == "-" ? "standard input" : file);
+    if (!documents) {
+      report_.unreadable.push_back(std::move(documents.error()));
+      return;
+    }
+    const HelmTemplates templates(*text);
+    for (formats::Document& document : *documents)
+      take(file, std::string(templates.at(document.line)), std::move(document));
+  }
+
+  void take(const std::string& file, std::string helm_template, formats::Document document) {
+    auto object = formats::read_judged_object(document.api_version, document.kind, document.json);
+    if (!object) {
+      const auto line = document.line_of(object.error().field());
+      report_.unreadable.push_back(
+          std::move(object.error()).at_line(line.value_or(document.line)).in(file));
+      return;
+    }
+    add_facts(document.api_version, *object, facts_);
+    document.json = {};
+    inputs_.push_back({file, std::move(helm_template), std::move(document), std::move(*object)});
+  }
+
+  FindingsReport& report_;
+  std::vector<Input> inputs_;
+  admission::ClusterFacts facts_;
+  std::size_t bytes_ = 0;
+};
+
+Origin origin_of(const Input& input, const CheckOptions& options) {
+  Origin origin;
+  origin.file = input.file;
+  origin.helm_template = input.helm_template;
+  origin.api_version = input.document.api_version;
+  origin.kind = input.document.kind;
+  origin.name = input.document.name;
+  origin.namespace_ = input.document.namespace_;
+  if (origin.namespace_.empty() && !input.object.volume) {
+    origin.namespace_ = options.default_namespace;
+  }
+  return origin;
 }
 
-void print_text(const std::vector<Line>& lines, const Counts& counts, const Console& console) {
-  for (const Line& line : lines) {
-    const bool denies = line.finding.mode == Mode::kEnforce;
-    console.out << line.file << ':' << line.line << ": "
-                << console.paint(denies ? Colour::kRed : Colour::kYellow,
-                                 denies ? "denied" : "warning")
-                << ": " << line.object << ": " << line.finding.message() << '\n';
+void judge_input(const Judging& judging, const Input& input, const CheckOptions& options,
+                 FindingsReport& report) {
+  const std::size_t standing = report.standing.size();
+  const std::size_t exempt = report.exempt.size();
+  judge_object(judging, input.object, origin_of(input, options), report);
+  const auto locate = [&](LocatedFinding& found) {
+    found.line = input.document.line_of(found.finding.field).value_or(input.document.line);
+  };
+  for (std::size_t i = exempt; i < report.exempt.size(); ++i)
+    locate(report.exempt[i]);
+  for (std::size_t i = standing; i < report.standing.size(); ++i) {
+    locate(report.standing[i]);
+    if (!options.fix_hints) continue;
+    report.standing[i].fix_hint = fix_hint(judging.policy, report.standing[i].finding);
   }
-  for (const std::string& why : counts.unreadable) {
-    console.err << console.paint(Colour::kRed, "unreadable") << ": " << why << '\n';
-  }
-  console.out << fmt::format("{} {} checked: {} denied, {} with warnings, {} clean\n",
-                             counts.objects, counts.objects == 1 ? "object" : "objects",
-                             counts.denied, counts.warned,
-                             counts.objects - counts.denied - counts.warned);
 }
 
-void print_json(const std::vector<Line>& lines, const Counts& counts, const Console& console) {
-  std::string text;
-  formats::JsonWriter json(text);
-  json.begin_object().key("findings").begin_array();
-  for (const Line& line : lines) {
-    json.begin_object()
-        .member("file", line.file)
-        .member("line", static_cast<std::uint64_t>(line.line))
-        .member("object", line.object)
-        .member("rule", line.finding.rule)
-        .member("mode", admission::to_string(line.finding.mode))
-        .member("field", line.finding.field)
-        .member("container", line.finding.container)
-        .member("message", line.finding.message())
-        .end_object();
+void print(const FindingsReport& report, CheckForm form, const Console& console) {
+  switch (form) {
+    case CheckForm::kText:
+      print_text(report, console);
+      return;
+    case CheckForm::kTable:
+      print_table(report, console);
+      return;
+    case CheckForm::kGithub:
+      console.out << findings_github(report);
+      print_counts(report, console);
+      return;
+    case CheckForm::kJson:
+      console.out << findings_json(report);
+      break;
+    case CheckForm::kSarif:
+      console.out << findings_sarif(report);
+      break;
   }
-  json.end_array().key("unreadable").begin_array();
-  for (const std::string& why : counts.unreadable)
-    json.value(why);
-  json.end_array()
-      .member("objects", static_cast<std::uint64_t>(counts.objects))
-      .member("denied", static_cast<std::uint64_t>(counts.denied))
-      .member("warned", static_cast<std::uint64_t>(counts.warned))
-      .end_object();
-  console.out << text << '\n';
+  print_unreadable(report, console);
 }
 
 }  // namespace
 
 int check(const CheckOptions& options, const Console& console) {
-  const auto policy = policy_of(options.config);
+  const auto policy = read_policy(options.config);
   if (!policy) {
     console.err << "rankward check: " << policy.error().to_string() << '\n';
     return 3;
   }
-  std::vector<Line> lines;
-  Counts counts;
-  for (const std::string& file : options.files) {
-    const auto documents = read_document_file(file);
-    if (!documents) {
-      counts.unreadable.push_back(documents.error().to_string());
-      continue;
-    }
-    for (const formats::Document& document : *documents) {
-      const auto checked = check_document(document, file, options, *policy, lines, counts);
-      if (!checked) counts.unreadable.push_back(checked.error().to_string());
-    }
-  }
-  if (options.json) {
-    print_json(lines, counts, console);
-  } else {
-    print_text(lines, counts, console);
-  }
-  if (!counts.unreadable.empty()) return 3;
-  if (counts.denied != 0) return 1;
-  return counts.warned != 0 && options.strict ? 2 : 0;
+  FindingsReport report;
+  Reader reader(report);
+  for (const std::string& path : options.files)
+    reader.read(path);
+  const Judging judging{.policy = *policy, .cluster = reader.facts(), .now = seconds_now()};
+  for (const Input& input : reader.inputs())
+    judge_input(judging, input, options, report);
+  print(report, options.output, console);
+  if (!report.unreadable.empty()) return 3;
+  if (report.counts.denied != 0) return 1;
+  return report.counts.warned != 0 && options.strict ? 2 : 0;
 }
 
 }  // namespace rankward::commands

@@ -1,33 +1,12 @@
 #include "rankward/commands/gates.hpp"
 
-#include <cstdlib>
 #include <ostream>
 
-#include "rankward/cluster/kubeconfig.hpp"
+#include "find_server.hpp"
 #include "rankward/cluster/lift_gates.hpp"
 
 namespace rankward::commands {
 namespace {
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// As kubectl looks for it, but for merging several files.
-Result<cluster::ApiServer> find_server(const GatesLiftOptions& options) {
-  if (!options.kubeconfig.empty()) {
-    return cluster::from_kubeconfig(options.kubeconfig, options.context);
-  }
-  if (const auto list = environment("KUBECONFIG"); !list.empty()) {
-    return cluster::from_kubeconfig(list.substr(0, list.find(':')), options.context);
-  }
-  if (const auto home = environment("HOME"); !home.empty()) {
-    auto server = cluster::from_kubeconfig(home + "/.kube/config", options.context);
-    if (server || server.error().kind() != ErrorKind::kNotFound) return server;
-  }
-  return cluster::in_cluster();
-}
 
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
@@ -43,7 +22,7 @@ int gates_lift(const GatesLiftOptions& options, const Console& console) {
     console.err << "rankward gates lift: " << error.to_string() << '\n';
     return 3;
   };
-  const auto server = find_server(options);
+  const auto server = find_server(options.kubeconfig, options.context);
   if (!server) return fail(server.error());
   const auto lifted =
       cluster::lift_gates(*server, options.name_space, options.names, options.dry_run);

@@ -67,7 +67,7 @@ class CommandsTest : public ::testing::Test {
     CheckOptions options;
     options.files = std::move(files);
     options.strict = strict;
-    options.json = json;
+    options.output = json ? CheckForm::kJson : CheckForm::kText;
     return check(options, console_);
   }
 
