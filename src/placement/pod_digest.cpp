@@ -10,24 +10,11 @@ namespace rankward::placement {
 
 namespace {
 
-// More than any node has; what is longer is no such annotation.
-constexpr std::int32_t kMaxGpuIndex = 1023;
-constexpr std::size_t kMaxAssignedText = 1024;
-
-// "0,1,5". Nothing usable in it: empty, which is "not known".
+// Nothing usable in the annotation: empty, which is "not known".
 std::vector<std::uint32_t> assigned_gpus(const kube::StringMap& annotations) {
-  const std::string* text = kube::find(annotations, kAssignedGpusKey);
-  if (text == nullptr || text->size() > kMaxAssignedText) return {};
-  std::vector<std::uint32_t> indexes;
-  std::string_view rest = *text;
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    const auto index = small_number(rest.substr(0, comma), kMaxGpuIndex);
-    if (!index) return {};
-    indexes.push_back(static_cast<std::uint32_t>(*index));
-    if (comma == std::string_view::npos) return indexes;
-    rest.remove_prefix(comma + 1);
-  }
+  const std::string* text = kube::find(annotations, kube::kAssignedGpusKey);
+  if (text == nullptr) return {};
+  return kube::gpu_indexes(*text).value_or(std::vector<std::uint32_t>());
 }
 
 std::int64_t gpus_of(const kube::ResourceList& resources) {
