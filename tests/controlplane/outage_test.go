@@ -17,6 +17,7 @@ func TestServerDown(t *testing.T) {
 	webhookAnswers(t, space)
 	// Made while the webhook answers; it waits until there is a node.
 	createPod(t, pod(space, "gpu", map[string]string{"nvidia.com/gpu": "1"}))
+	createPod(t, pod(space, "spare", map[string]string{"nvidia.com/gpu": "1"}))
 
 	// Clean-ups run after the test's own context has ended, hence Background below.
 	if err := installation.Stop(); err != nil {
@@ -31,13 +32,39 @@ func TestServerDown(t *testing.T) {
 		}
 	})
 
+	before := must(t, func() (harness.Samples, error) { return cluster.Metrics(t.Context()) })
 	out := kubectl(t, fmt.Sprintf(plainPod, "refused", space), "apply", "-f", "-")
 	if out.ExitCode != 1 || !strings.Contains(out.Stderr, `failed calling webhook "pods.rankward.io"`) {
 		t.Errorf("a pod, failurePolicy Fail: exit code %d, %s", out.ExitCode, out.Stderr)
 	}
-	out = kubectl(t, fmt.Sprintf(hostPathDeployment, "train", space), "apply", "-f", "-")
-	if out.ExitCode != 0 {
-		t.Errorf("a Deployment, failurePolicy Ignore: exit code %d, %s", out.ExitCode, out.Stderr)
+	// Even what would be denied, and it leaves its mark where an administrator can see it.
+	deployment := create(t, space, fmt.Sprintf(hostPathDeployment, "train", space), forReal)
+	if !deployment.accepted() || len(deployment.warnings) > 0 {
+		t.Errorf("a Deployment, failurePolicy Ignore: %s", tell(deployment))
+	}
+	open := false
+	for key, value := range auditAnnotations(t, deployment) {
+		open = open || strings.HasPrefix(key, "failed-open.validating.webhook.admission.k8s.io/") && value == "workloads.rankward.io"
+	}
+	if !open {
+		t.Errorf("the audit log has no word of it: %v", auditAnnotations(t, deployment))
+	}
+	after := must(t, func() (harness.Samples, error) { return cluster.Metrics(t.Context()) })
+	for webhook, metric := range map[string]string{
+		"workloads.rankward.io": "apiserver_admission_webhook_fail_open_count",
+		"pods.rankward.io":      "apiserver_admission_webhook_rejection_count",
+	} {
+		labels := map[string]string{"name": webhook}
+		if after.Sum(metric, labels) <= before.Sum(metric, labels) {
+			t.Errorf("%s of %s did not rise", metric, webhook)
+		}
+	}
+	// What no rule looks at is not sent, so it goes on; and nothing keeps a pod from being deleted.
+	if out := kubectl(t, "", "-n", space, "label", "pod", "gpu", "team=a"); out.ExitCode != 0 {
+		t.Errorf("a label: %s", out.Stderr)
+	}
+	if out := kubectl(t, "", "-n", space, "delete", "pod", "spare", "--force", "--grace-period=0"); out.ExitCode != 0 {
+		t.Errorf("a deletion: %s", out.Stderr)
 	}
 	nodes(t, harness.TwoLeaves("down", ranks))
 	out = kubectl(t, fmt.Sprintf(plainPod, "down-system", "kube-system"), "apply", "-f", "-")

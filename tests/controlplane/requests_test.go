@@ -102,14 +102,20 @@ func send(t *testing.T, r request) answer {
 	return out
 }
 
-// noted is what our webhooks noted in the API server's audit log about a request: without the name of
-// the webhook, "rules", "mode", "decision" and so on.
-func noted(t *testing.T, a answer) map[string]string {
+// auditAnnotations of a request in the API server's audit log.
+func auditAnnotations(t *testing.T, a answer) map[string]string {
 	t.Helper()
 	event, err := cluster.Audit.Event(t.Context(), a.auditID)
 	check(t, err)
+	return event.Annotations
+}
+
+// noted is what our webhooks noted there, without the name of the webhook: "rules", "mode", "decision"
+// and so on.
+func noted(t *testing.T, a answer) map[string]string {
+	t.Helper()
 	out := map[string]string{}
-	for key, value := range event.Annotations {
+	for key, value := range auditAnnotations(t, a) {
 		if webhook, ours, found := strings.Cut(key, "/"); found && strings.HasSuffix(webhook, ".rankward.io") {
 			out[ours] = value
 		}
