@@ -55,6 +55,28 @@ std::vector<Finding> run(const Rule& rule, const PodFacts& pod) {
   return once;
 }
 
+// Names that only ephemeral containers of the pod have.
+std::set<std::string_view> ephemeral_names(const kube::PodSpec& spec) {
+  std::set<std::string_view> names;
+  for (const kube::Container& container : spec.ephemeral_containers)
+    names.insert(container.name);
+  for (const auto* others : {&spec.containers, &spec.init_containers})
+    for (const kube::Container& container : *others)
+      names.erase(container.name);
+  return names;
+}
+
+// EPH-01: the configured mode is the strictest for what ephemeral containers do.
+void cap_ephemeral(std::vector<Finding>& findings, const Policy& policy, const Subject& subject) {
+  if (findings.empty() || subject.spec.ephemeral_containers.empty()) return;
+  const std::optional<Mode> cap = policy.mode("EPH-01", subject.namespace_);
+  if (!cap) return;
+  const std::set<std::string_view> names = ephemeral_names(subject.spec);
+  for (Finding& finding : findings)
+    if (names.count(finding.container) > 0) finding.mode = std::min(finding.mode, *cap);
+  std::erase_if(findings, [](const Finding& finding) { return finding.mode == Mode::kOff; });
+}
+
 std::string_view service_account(const kube::PodSpec& spec) {
   return spec.service_account_name.empty() ? std::string_view("default")
                                            : std::string_view(spec.service_account_name);
@@ -70,28 +92,30 @@ std::string owner_kind(const Subject& subject) {
 
 Findings find(const Policy& policy, const Subject& subject, UnixSeconds now) {
   PodFacts pod(policy, subject);
+  const std::span<const Rule* const> all = rules();
+  std::vector<std::vector<Finding>> by_rule(all.size());
+  for (const bool first_pass : {true, false}) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i]->first_pass != first_pass) continue;
+      by_rule[i] = run(*all[i], pod);
+      if (first_pass && !by_rule[i].empty()) pod.note_signal();
+      cap_ephemeral(by_rule[i], policy, subject);
+    }
+  }
   const std::string owner = owner_kind(subject);
   Findings found;
-  const auto sort_out = [&](std::vector<Finding> findings) {
-    for (Finding& finding : findings) {
-      const RuleInfo* info = find_rule(finding.rule);
-      const Exemption* exemption = info->exemptible
-                                       ? policy.exemption(finding.rule, subject.namespace_,
-                                                          service_account(subject.spec), owner, now)
-                                       : nullptr;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const RuleInfo& info = all[i]->info;
+    const Exemption* exemption = info.exemptible && !by_rule[i].empty()
+                                     ? policy.exemption(info.id, subject.namespace_,
+                                                        service_account(subject.spec), owner, now)
+                                     : nullptr;
+    for (Finding& finding : by_rule[i]) {
       if (exemption == nullptr) {
         found.standing.push_back(std::move(finding));
       } else {
         found.exempt.push_back({std::move(finding), exemption->name});
       }
-    }
-  };
-  for (const bool first_pass : {true, false}) {
-    for (const Rule* rule : rules()) {
-      if (rule->first_pass != first_pass) continue;
-      std::vector<Finding> findings = run(*rule, pod);
-      if (first_pass && !findings.empty()) pod.note_signal();
-      sort_out(std::move(findings));
     }
   }
   return found;

@@ -153,6 +153,11 @@ constexpr std::array kEntries{
     HostPathEntry{"/etc/containers/oci/hooks.d", true, kControlChannel, "the runtime's hooks",
                   kDropOrExempt},
     HostPathEntry{"/tmp/nvidia-mps", true, kControlChannel, "another pod's MPS server", kDropMps},
+
+    HostPathEntry{"/sys", false, kBroad, "the kernel's view of every device", {}},
+    HostPathEntry{"/run", false, kBroad, "the sockets of runtimes and drivers", {}},
+    HostPathEntry{"/var", false, kBroad, "the kubelet's and the runtimes' files", {}},
+    HostPathEntry{"/var/lib", false, kBroad, "the kubelet's and the runtimes' files", {}},
 };
 
 // The first segment of a path without its leading slash, which is cut off `path`.

@@ -13,6 +13,7 @@ enum class HostPathKind : std::uint8_t {
   kHostRoot,        // / and /proc: everything, for a container that may open device nodes
   kControlChannel,  // gives devices through a runtime, the kubelet or CDI
   kPodResources,    // the kubelet's list of who holds which device
+  kBroad,           // directories far above all of these
 };
 
 struct HostPathEntry {

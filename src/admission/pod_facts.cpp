@@ -66,14 +66,30 @@ bool asks_for_label(const kube::NodeSelectorRequirement& requirement) {
                      [](const std::string& value) { return value != "false"; });
 }
 
-bool selects_gpu_nodes(const Policy& policy, const kube::PodSpec& spec) {
+std::optional<NodeAim> selected_gpu_nodes(const Policy& policy, const kube::PodSpec& spec) {
   for (const auto& [key, value] : spec.node_selector)
-    if (value != "false" && policy.is_gpu_node_label(key)) return true;
-  if (!spec.required_node_affinity) return false;
-  for (const kube::NodeSelectorTerm& term : *spec.required_node_affinity)
-    for (const kube::NodeSelectorRequirement& requirement : term.match_expressions)
-      if (asks_for_label(requirement) && policy.is_gpu_node_label(requirement.key)) return true;
-  return false;
+    if (value != "false" && policy.is_gpu_node_label(key))
+      return NodeAim{"nodeSelector[" + in_quotes(key, key.size()) + "]", key};
+  if (!spec.required_node_affinity) return std::nullopt;
+  const std::vector<kube::NodeSelectorTerm>& terms = *spec.required_node_affinity;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const auto& expressions = terms[i].match_expressions;
+    for (std::size_t j = 0; j < expressions.size(); ++j) {
+      if (!asks_for_label(expressions[j]) || !policy.is_gpu_node_label(expressions[j].key))
+        continue;
+      return NodeAim{"affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution." +
+                         indexed("nodeSelectorTerms", i) + "." + indexed("matchExpressions", j),
+                     expressions[j].key};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<NodeAim> tolerated_gpu_nodes(const Policy& policy, const kube::PodSpec& spec) {
+  for (std::size_t i = 0; i < spec.tolerations.size(); ++i)
+    if (policy.is_gpu_toleration_key(spec.tolerations[i].key))
+      return NodeAim{indexed("tolerations", i), spec.tolerations[i].key, true};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -166,12 +182,13 @@ bool PodFacts::any_container_asks() const {
                      [](const ContainerFacts& container) { return container.asks_for_gpu; });
 }
 
+std::optional<NodeAim> PodFacts::node_aim() const {
+  auto selected = selected_gpu_nodes(policy_, spec());
+  return selected ? selected : tolerated_gpu_nodes(policy_, spec());
+}
+
 bool PodFacts::aims_at_gpu_nodes() const {
-  return is_gpu_pod() || !spec().node_name.empty() || selects_gpu_nodes(policy_, spec()) ||
-         std::any_of(spec().tolerations.begin(), spec().tolerations.end(),
-                     [&](const kube::Toleration& toleration) {
-                       return policy_.is_gpu_toleration_key(toleration.key);
-                     });
+  return is_gpu_pod() || !spec().node_name.empty() || node_aim().has_value();
 }
 
 std::string PodFacts::field(std::string_view below_spec) const {

@@ -37,6 +37,13 @@ struct HostPathUse {
   bool unclean = false;    // not in the form that lexically_clean gives
 };
 
+// By what a pod is sent to GPU nodes.
+struct NodeAim {
+  std::string field;  // below the spec
+  std::string key;    // of the label or taint
+  bool is_toleration = false;
+};
+
 class PodFacts {
  public:
   // Refers to both, which must outlive it.
@@ -61,6 +68,8 @@ class PodFacts {
   [[nodiscard]] bool is_gpu_pod() const { return signal_ || any_container_asks(); }
   // Can land on GPU nodes: a GPU pod, or one that names, selects or tolerates such nodes.
   [[nodiscard]] bool aims_at_gpu_nodes() const;
+  // The first label or taint key of GPU nodes that it selects or tolerates.
+  [[nodiscard]] std::optional<NodeAim> node_aim() const;
   void note_signal() { signal_ = true; }
 
   // "spec.template.spec" + "containers[0]" and the like.

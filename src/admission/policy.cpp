@@ -183,6 +183,19 @@ const Exemption* Policy::exemption(std::string_view rule, std::string_view names
   return nullptr;
 }
 
+std::vector<ExpiringExemption> expiring_exemptions(const Policy& policy, UnixSeconds now,
+                                                   UnixSeconds within) {
+  std::vector<ExpiringExemption> out;
+  for (const Exemption& exemption : policy.exemptions()) {
+    if (!exemption.expires || *exemption.expires - now > within) continue;
+    out.push_back(
+        {exemption.name, exemption.reason, *exemption.expires, *exemption.expires <= now});
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.expires < b.expires; });
+  return out;
+}
+
 bool Policy::is_gpu_runtime_class(std::string_view name) const {
   return any_matches(options_.runtime_classes, name);
 }

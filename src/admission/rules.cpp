@@ -5,21 +5,31 @@
 #include "rule.hpp"
 
 // One line a rule; each is defined in a file of its own. The order is that of reports.
-#define RANKWARD_ADMISSION_RULES(RULE)             \
-  RULE(kHostDeviceNodes)             /* HP-01 */   \
-  RULE(kHostDeviceRoots)             /* HP-02 */   \
-  RULE(kHostControlChannels)         /* HP-04 */   \
-  RULE(kNullDeviceMounts)            /* HP-05 */   \
-  RULE(kUncleanHostPaths)            /* HP-07 */   \
-  RULE(kLiteralDeviceVariable)       /* ENV-01 */  \
-  RULE(kHiddenDeviceVariable)        /* ENV-02 */  \
-  RULE(kDeviceVariableBesideRequest) /* ENV-03 */  \
-  RULE(kGpuRuntimeClass)             /* RT-01 */   \
-  RULE(kDeviceAnnotations)           /* ANN-01 */  \
-  RULE(kPrivilegedWithoutRequest)    /* PRIV-01 */ \
-  RULE(kPrivilegedWithRequest)       /* PRIV-02 */ \
-  RULE(kPresetNodeName)              /* SCH-01 */  \
-  RULE(kSelfGuard)                   /* SELF-01 */
+#define RANKWARD_ADMISSION_RULES(RULE)              \
+  RULE(kHostDeviceNodes)              /* HP-01 */   \
+  RULE(kHostDeviceRoots)              /* HP-02 */   \
+  RULE(kBroadHostPaths)               /* HP-03 */   \
+  RULE(kHostControlChannels)          /* HP-04 */   \
+  RULE(kNullDeviceMounts)             /* HP-05 */   \
+  RULE(kUncleanHostPaths)             /* HP-07 */   \
+  RULE(kAllowedHostPaths)             /* HP-08 */   \
+  RULE(kLiteralDeviceVariable)        /* ENV-01 */  \
+  RULE(kHiddenDeviceVariable)         /* ENV-02 */  \
+  RULE(kDeviceVariableBesideRequest)  /* ENV-03 */  \
+  RULE(kVariablesFromElsewhere)       /* ENV-04 */  \
+  RULE(kLegacyCudaVersion)            /* ENV-05 */  \
+  RULE(kDriverFeatures)               /* ENV-06 */  \
+  RULE(kGpuRuntimeClass)              /* RT-01 */   \
+  RULE(kGpuRuntimeClassBesideRequest) /* RT-02 */   \
+  RULE(kDeviceAnnotations)            /* ANN-01 */  \
+  RULE(kPrivilegedWithoutRequest)     /* PRIV-01 */ \
+  RULE(kPrivilegedWithRequest)        /* PRIV-02 */ \
+  RULE(kHostNamespaces)               /* PRIV-03 */ \
+  RULE(kPresetNodeName)               /* SCH-01 */  \
+  RULE(kUnservedScheduler)            /* SCH-02 */  \
+  RULE(kIdleOnGpuNode)                /* SCH-03 */  \
+  RULE(kEphemeralContainers)          /* EPH-01 */  \
+  RULE(kSelfGuard)                    /* SELF-01 */
 
 namespace rankward::admission {
 

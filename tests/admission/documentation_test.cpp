@@ -54,6 +54,7 @@ TEST(RulesPage, HasALineInTheTableForEveryRule) {
     std::string mode(to_string(info.default_mode));
     if (info.milder_mode != info.default_mode)
       mode.append(" or ").append(to_string(info.milder_mode));
+    if (info.id == "EPH-01") mode = "as the rule";  // it only caps the others
     const std::string line = "| [" + std::string(info.id) + "](#" + info.anchor() + ") | " +
                              std::string(info.title) + " | " + mode + " |";
     EXPECT_NE(text.find(line), std::string::npos) << line;
@@ -68,7 +69,7 @@ TEST(RulesPage, ExplainsNoRuleThatIsNotThere) {
     const std::string id = line.substr(3);
     const bool looks_like_a_rule =
         id.size() >= 5 && id.find('-') != std::string::npos && id.find(' ') == std::string::npos;
-    if (looks_like_a_rule && id != "EPH-01") {
+    if (looks_like_a_rule) {
       EXPECT_NE(find_rule(id), nullptr) << id;
     }
   }

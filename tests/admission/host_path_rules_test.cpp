@@ -1,4 +1,4 @@
-// HP-01, HP-02, HP-04, HP-05, HP-07.
+// HP-01 to HP-05, HP-07, HP-08.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,18 +80,28 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     HonestPaths, HostPathVolume,
-    ::testing::Values(
-        VolumeCase{"/dev/shm", kNothing}, VolumeCase{"/dev/null", kNothing},
-        VolumeCase{"/dev/log", kNothing}, VolumeCase{"/dev/hugepages", kNothing},
-        VolumeCase{"/dev/char/1:3", kNothing}, VolumeCase{"/dev/fuse", kNothing},
-        VolumeCase{"/dev/net/tun", kNothing}, VolumeCase{"/devices-data/nvidia0", kNothing},
-        VolumeCase{"/home/kubernetes/bin/nvidia", kNothing},
-        VolumeCase{"/usr/local/nvidia", kNothing}, VolumeCase{"/usr/lib/wsl", kNothing},
-        VolumeCase{"/data//models/", kNothing}, VolumeCase{"/run/nvidia-fabricmanager", kNothing},
-        VolumeCase{"/var/lib/kubelet/pods", kNothing}, VolumeCase{"/var/log", kNothing},
-        VolumeCase{"/sys", kNothing}, VolumeCase{"/proc/sys", kNothing},
-        VolumeCase{"/etc/kubernetes/node-feature-discovery/features.d", kNothing},
-        VolumeCase{"/mnt/k8s-disks/0", kNothing}));
+    ::testing::Values(VolumeCase{"/dev/shm", kNothing}, VolumeCase{"/dev/null", kNothing},
+                      VolumeCase{"/dev/log", kNothing}, VolumeCase{"/dev/hugepages", kNothing},
+                      VolumeCase{"/dev/char/1:3", kNothing}, VolumeCase{"/dev/fuse", kNothing},
+                      VolumeCase{"/dev/net/tun", kNothing},
+                      VolumeCase{"/devices-data/nvidia0", kNothing},
+                      VolumeCase{"/home/kubernetes/bin/nvidia", kNothing},
+                      VolumeCase{"/usr/local/nvidia", kNothing},
+                      VolumeCase{"/usr/lib/wsl", kNothing}, VolumeCase{"/data//models/", kNothing},
+                      VolumeCase{"/run/nvidia-fabricmanager", kNothing},
+                      VolumeCase{"/var/lib/kubelet/pods", kNothing},
+                      VolumeCase{"/var/log", kNothing}, VolumeCase{"/proc/sys", kNothing},
+                      VolumeCase{"/sys/class/net", kNothing}, VolumeCase{"/var/lib/app", kNothing},
+                      VolumeCase{"/etc/kubernetes/node-feature-discovery/features.d", kNothing},
+                      VolumeCase{"/mnt/k8s-disks/0", kNothing}));
+
+INSTANTIATE_TEST_SUITE_P(BroadDirectories, HostPathVolume,
+                         ::testing::Values(VolumeCase{"/sys", {"audit HP-03"}},
+                                           VolumeCase{"/run", {"audit HP-03"}},
+                                           VolumeCase{"/var", {"audit HP-03"}},
+                                           VolumeCase{"/var/lib", {"audit HP-03"}},
+                                           VolumeCase{"/var/run/", {"audit HP-03"}},
+                                           VolumeCase{"/sys/", {"audit HP-03"}}));
 
 INSTANTIATE_TEST_SUITE_P(
     UncleanForms, HostPathVolume,
@@ -123,12 +133,12 @@ INSTANTIATE_TEST_SUITE_P(
     SubPaths, HostPathMount,
     ::testing::Values(
         MountCase{"/", "dev/nvidia0", "", {"enforce HP-01", "warn HP-02"}},
-        MountCase{"/var", "run/nvidia", "", {"enforce HP-02"}},
-        MountCase{"/var", "lib/kubelet/device-plugins", "", {"enforce HP-04"}},
-        MountCase{"/run", "containerd/containerd.sock", "", {"enforce HP-04"}},
-        MountCase{"/run", "cdi//", "", {"enforce HP-04", "warn HP-07"}},
+        MountCase{"/var", "run/nvidia", "", {"enforce HP-02", "audit HP-03"}},
+        MountCase{"/var", "lib/kubelet/device-plugins", "", {"audit HP-03", "enforce HP-04"}},
+        MountCase{"/run", "containerd/containerd.sock", "", {"audit HP-03", "enforce HP-04"}},
+        MountCase{"/run", "cdi//", "", {"audit HP-03", "enforce HP-04", "warn HP-07"}},
         MountCase{"/data", "set-1", "", {}}, MountCase{"/var/log", "", "$(POD_NAME)", {}},
-        MountCase{"/var/lib", "", "$(X)", {"enforce HP-04"}},
+        MountCase{"/var/lib", "", "$(X)", {"audit HP-03", "enforce HP-04"}},
         MountCase{
             "/", "", "$(X)", {"enforce HP-01", "enforce HP-02", "warn HP-02", "enforce HP-04"}}));
 
@@ -163,6 +173,50 @@ TEST(PodResources, MayBeReadButNotWritten) {
   const auto writer = mounting(container("w"), "v", "/pr");
   EXPECT_EQ(verdicts(TestPod().with(reader).with(writer).with(volume)),
             (Verdicts{"enforce HP-04"}));
+}
+
+TEST(BroadDirectories, MakeNoGpuPod) {
+  const TestPod agent = TestPod().with(privileged(container())).with(host_path("/sys"));
+  EXPECT_EQ(verdicts(agent), (Verdicts{"audit HP-03"}));
+}
+
+struct AllowedCase {
+  const char* path;
+  const char* sub_path;
+  bool allowed;
+};
+
+TEST(AllowedHostPaths, AreTheOnlyOnesOnGpuNodes) {
+  PolicyOptions options;
+  options.allowed_host_paths = {"/var/log", "/mnt/data"};
+  const Policy policy = policy_of(options);
+  for (const AllowedCase& c :
+       {AllowedCase{"/var/log", "", true}, AllowedCase{"/var/log/pods", "", true},
+        AllowedCase{"/var/log/", "", true}, AllowedCase{"/mnt/data", "set-1", true},
+        AllowedCase{"/var/logs", "", false}, AllowedCase{"/mnt", "", false},
+        AllowedCase{"/srv", "", false}, AllowedCase{"/mnt/data/../other", "", false},
+        AllowedCase{"/mnt/data", "../../srv", false}, AllowedCase{"/proc/1/root/srv", "", false},
+        AllowedCase{"/proc/1/root/var/log", "", true}, AllowedCase{"", "", false}}) {
+    const TestPod pod = TestPod()
+                            .with(mounting(asking(container()), "v", "/x", c.sub_path))
+                            .with(host_path(c.path));
+    const Judgement judgement = judge_create(pod, policy);
+    const bool found = std::any_of(judgement.findings.begin(), judgement.findings.end(),
+                                   [](const Finding& f) { return f.rule == "HP-08"; });
+    EXPECT_EQ(!found, c.allowed) << c.path << " + " << c.sub_path;
+  }
+  EXPECT_EQ(verdicts(TestPod().with(container()).with(host_path("/srv")), policy), Verdicts{})
+      << "not aimed at GPU nodes";
+  EXPECT_EQ(verdicts(TestPod().with(container()).with(host_path("/srv")).on("gpu-a"), policy),
+            (Verdicts{"enforce HP-08"}));
+}
+
+TEST(AllowedHostPaths, MayBeNoneOrNotChecked) {
+  const TestPod pod = TestPod().with(asking(container())).with(host_path("/srv"));
+  EXPECT_EQ(verdicts(pod), Verdicts{});
+  PolicyOptions options;
+  options.allowed_host_paths.emplace();
+  EXPECT_EQ(verdicts(pod, policy_of(options)), (Verdicts{"enforce HP-08"}));
 }
 
 TEST(NullDevice, SelectsDevicesByItsMountPath) {

@@ -35,6 +35,15 @@ TEST(Judge, AdmitsACleanPodInSilence) {
   EXPECT_EQ(audit(judgement), (std::map<std::string, std::string>{{"decision", "allow"}}));
 }
 
+TEST(Judge, ReportsInTheOrderOfTheCatalogue) {
+  TestPod pod = TestPod().with(privileged(taking_all())).with(host_path("/dev/kfd")).on("gpu-a");
+  pod.spec.containers[0].env_from.push_back({"", "secretRef"});
+  pod.spec.host_pid = true;
+  pod.spec.volumes.push_back(host_path("/sys", "w"));
+  EXPECT_EQ(verdicts(pod), (Verdicts{"enforce HP-01", "audit HP-03", "enforce ENV-01",
+                                     "warn PRIV-01", "warn PRIV-03", "enforce SCH-01"}));
+}
+
 TEST(Judge, DeniesWithEveryFindingInOneMessage) {
   TestPod pod = TestPod().with(privileged(taking_all())).with(host_path("/dev/kfd")).on("gpu-a");
   const Judgement judgement = judge_create(pod);
@@ -220,6 +229,41 @@ TEST(JudgeEphemeral, DoNotInheritTheRequestOfOthers) {
   TestPod now = old;
   now.spec.ephemeral_containers.push_back(taking_all("debug"));
   EXPECT_FALSE(judge_update(old, now, "ephemeralcontainers").allowed);
+}
+
+struct CapCase {
+  const char* cap;
+  Verdicts expected;
+};
+
+TEST(JudgeEphemeral, AModeOfTheirOwnIsTheStrictestForThem) {
+  const TestPod old = TestPod().with(asking(container()));
+  TestPod now = old;
+  now.spec.ephemeral_containers.push_back(privileged(taking_all("debug")));
+  for (const CapCase& c :
+       {CapCase{"enforce", {"enforce ENV-01", "warn PRIV-01"}},
+        CapCase{"warn", {"warn ENV-01", "warn PRIV-01"}},
+        CapCase{"audit", {"audit ENV-01", "audit PRIV-01"}}, CapCase{"off", {}}}) {
+    PolicyOptions options;
+    options.modes = {{"EPH-01", c.cap, {"team-a"}}};
+    const Policy policy = policy_of(options);
+    EXPECT_EQ(verdicts(judge_update(old, now, "ephemeralcontainers", policy)), c.expected) << c.cap;
+    TestPod elsewhere = now;
+    elsewhere.metadata.namespace_ = "team-b";
+    EXPECT_EQ(verdicts(judge_update(old, elsewhere, "ephemeralcontainers", policy)),
+              (Verdicts{"enforce ENV-01", "warn PRIV-01"}));
+  }
+}
+
+TEST(JudgeEphemeral, TheirModeSparesNoOtherContainer) {
+  PolicyOptions options;
+  options.modes = {{"EPH-01", "off", {}}};
+  const Policy policy = policy_of(options);
+  TestPod pod = TestPod().with(taking_all("a"));
+  EXPECT_FALSE(judge_create(pod, policy).allowed);
+  // A custom resource's template may use one name twice.
+  pod.spec.ephemeral_containers.push_back(container("a"));
+  EXPECT_FALSE(judge_create(pod, policy).allowed);
 }
 
 TEST(JudgeResize, IsAnUpdateLikeOthers) {

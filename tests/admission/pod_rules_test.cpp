@@ -97,13 +97,13 @@ TEST(Privileges, MatterWhereThePodCanLandOnGpuNodes) {
 
   TestPod tolerant = TestPod().with(privileged(container()));
   tolerant.spec.tolerations = {tolerating("nvidia.com/gpu")};
-  EXPECT_EQ(verdicts(tolerant), (Verdicts{"warn PRIV-01"}));
+  EXPECT_EQ(verdicts(tolerant), (Verdicts{"warn PRIV-01", "warn SCH-03"}));
   tolerant.spec.tolerations = {tolerating("")};
   EXPECT_EQ(verdicts(tolerant), Verdicts{}) << "a toleration of everything is no aim";
 
   TestPod selecting = TestPod().with(privileged(container()));
   selecting.spec.node_selector = {{"nvidia.com/gpu.present", "true"}};
-  EXPECT_EQ(verdicts(selecting), (Verdicts{"warn PRIV-01"}));
+  EXPECT_EQ(verdicts(selecting), (Verdicts{"warn PRIV-01", "warn SCH-03"}));
   selecting.spec.node_selector = {{"nvidia.com/gpu.present", "false"}};
   EXPECT_EQ(verdicts(selecting), Verdicts{});
   selecting.spec.node_selector = {{"kubernetes.io/arch", "amd64"}};
@@ -132,7 +132,8 @@ TEST(Privileges, MatterWhereAffinityLeadsToGpuNodes) {
     TestPod pod = TestPod().with(privileged(container()));
     pod.spec.required_node_affinity = std::vector<kube::NodeSelectorTerm>{
         {{{"kubernetes.io/os", "In", {"linux"}}}, {}}, {{{c.key, c.op, c.values}}, {}}};
-    EXPECT_EQ(verdicts(pod), c.aims ? Verdicts{"warn PRIV-01"} : Verdicts{}) << c.key << c.op;
+    const Verdicts expected = c.aims ? Verdicts{"warn PRIV-01", "warn SCH-03"} : Verdicts{};
+    EXPECT_EQ(verdicts(pod), expected) << c.key << c.op;
   }
 }
 

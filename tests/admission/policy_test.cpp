@@ -120,6 +120,32 @@ TEST(Exemption, EndsWhenItExpires) {
   EXPECT_FALSE(judge(policy, review, kNow + 10).allowed);
 }
 
+TEST(Exemption, IsNamedBeforeItExpiresAndAfter) {
+  PolicyOptions options;
+  options.exemptions = {agent_exemption(), agent_exemption(), agent_exemption()};
+  options.exemptions[0].expires = kNow + 1000;
+  options.exemptions[1].expires = kNow;
+  options.exemptions[2].expires = kNow + 100;
+  const Policy policy = policy_of(options);
+  const auto names = [&](UnixSeconds now, UnixSeconds within) {
+    std::vector<std::string> out;
+    for (const ExpiringExemption& found : expiring_exemptions(policy, now, within))
+      out.push_back(found.name + (found.expired ? " expired" : " soon"));
+    return out;
+  };
+  EXPECT_EQ(names(kNow - 1, 0), (std::vector<std::string>{}));
+  EXPECT_EQ(names(kNow, 0), (std::vector<std::string>{"exemptions[1] expired"}));
+  EXPECT_EQ(names(kNow, 99), (std::vector<std::string>{"exemptions[1] expired"}));
+  EXPECT_EQ(names(kNow, 100),
+            (std::vector<std::string>{"exemptions[1] expired", "exemptions[2] soon"}));
+  EXPECT_EQ(names(kNow + 100, 900),
+            (std::vector<std::string>{"exemptions[1] expired", "exemptions[2] expired",
+                                      "exemptions[0] soon"}));
+  const ExpiringExemption found = expiring_exemptions(policy, kNow, 0).at(0);
+  EXPECT_EQ(found.reason, "reads counters");
+  EXPECT_EQ(found.expires, kNow);
+}
+
 TEST(Exemption, MayAskForAKindOfOwner) {
   PolicyOptions options;
   options.exemptions = {agent_exemption()};

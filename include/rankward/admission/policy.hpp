@@ -144,6 +144,14 @@ struct Exemption {
   std::optional<UnixSeconds> expires;  // absent for presets
 };
 
+// An exemption that ends soon or has ended, for a warning before pods are denied.
+struct ExpiringExemption {
+  std::string name;  // "exemptions[2]"
+  std::string reason;
+  UnixSeconds expires = 0;
+  bool expired = false;  // at `now`
+};
+
 // A plain value: copy it, share it between threads.
 class Policy {
  public:
@@ -168,6 +176,8 @@ class Policy {
   [[nodiscard]] bool is_gpu_node_label(std::string_view key) const;
   [[nodiscard]] bool is_gpu_toleration_key(std::string_view key) const;
   [[nodiscard]] const PolicyOptions& options() const { return options_; }
+  // Those configured and those of presets.
+  [[nodiscard]] std::span<const Exemption> exemptions() const { return exemptions_; }
   // Whether a workload object is denied where its pods would be.
   [[nodiscard]] bool denies_workloads() const { return denies_workloads_; }
 
@@ -187,5 +197,11 @@ class Policy {
   std::vector<Exemption> exemptions_;
   bool denies_workloads_ = false;
 };
+
+// The exemptions that have ended by `now` or end within the next `within` seconds, the earliest
+// first. Presets never end.
+[[nodiscard]] std::vector<ExpiringExemption> expiring_exemptions(const Policy& policy,
+                                                                 UnixSeconds now,
+                                                                 UnixSeconds within);
 
 }  // namespace rankward::admission
