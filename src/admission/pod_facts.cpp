@@ -192,15 +192,26 @@ bool PodFacts::aims_at_gpu_nodes() const {
 }
 
 std::string PodFacts::field(std::string_view below_spec) const {
-  std::string out = subject_.path_prefix;
-  if (!out.empty()) out += '.';
-  return out.append("spec.").append(below_spec);
+  return place_in_object("spec." + std::string(below_spec));
 }
 
 std::string PodFacts::metadata_field(std::string_view below_metadata) const {
-  std::string out = subject_.path_prefix;
-  if (!out.empty()) out += '.';
-  return out.append("metadata").append(below_metadata);
+  return place_in_object("metadata" + std::string(below_metadata));
+}
+
+std::string PodFacts::place_in_object(const std::string& in_pod) const {
+  const PlacedField* best = nullptr;
+  if (subject_.placed != nullptr) {
+    for (const PlacedField& placed : *subject_.placed) {
+      const std::size_t size = placed.in_pod.size();
+      if (in_pod.compare(0, size, placed.in_pod) != 0) continue;
+      const char next = in_pod.size() > size ? in_pod[size] : '.';
+      const bool whole_segment = next == '.' || next == '[';
+      if (whole_segment && (best == nullptr || size > best->in_pod.size())) best = &placed;
+    }
+  }
+  if (best != nullptr) return best->in_object + in_pod.substr(best->in_pod.size());
+  return subject_.path_prefix.empty() ? in_pod : subject_.path_prefix + "." + in_pod;
 }
 
 }  // namespace rankward::admission

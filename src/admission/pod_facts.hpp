@@ -77,6 +77,7 @@ class PodFacts {
   [[nodiscard]] std::string metadata_field(std::string_view below_metadata) const;
 
  private:
+  [[nodiscard]] std::string place_in_object(const std::string& in_pod) const;
   void add_containers(const std::vector<kube::Container>& containers, kube::ContainerKind kind,
                       std::string_view list);
   void add_volumes();

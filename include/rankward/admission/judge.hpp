@@ -16,6 +16,12 @@
 
 namespace rankward::admission {
 
+// A part of a pod that its object keeps elsewhere than in {metadata, spec}.
+struct PlacedField {
+  std::string in_pod;     // "spec.containers[0]"
+  std::string in_object;  // from the object's root: "spec.templates[2].container"
+};
+
 // One pod, or one pod template of a workload object. Refers to what it judges.
 struct Subject {
   const kube::ObjectMeta& metadata;  // the pod's, or the template's
@@ -32,6 +38,9 @@ struct Subject {
   std::optional<std::int64_t> replicas{};
   // nullptr: nothing is known beyond the object.
   const ClusterFacts* cluster = nullptr;
+  // Where the fields stand that are not below path_prefix as a pod has them; of several that hold
+  // the same field the longest counts. nullptr: none.
+  const std::vector<PlacedField>* placed = nullptr;
 };
 
 // A finding that an exemption covers.
