@@ -5,7 +5,7 @@ RANKWARD := build/release/rankward
 
 .DEFAULT_GOAL := help
 .PHONY: help dependencies build demo test test-unit test-controlplane demo-cluster asan tsan lint tidy \
-        format bench bench-controlplane fuzz install clean
+        format bench bench-controlplane bench-admission fuzz install clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | expand -t 22
@@ -60,6 +60,9 @@ bench: ## benchmarks, numbers printed (docs/benchmarks.md)
 
 bench-controlplane: build ## pods a second of the real kube-scheduler, with and without the extender
 	@scripts/controlplane.sh throughput $(K8S)
+
+bench-admission: build ## creates a second of the real kube-apiserver, with and without the webhook
+	@scripts/controlplane.sh admission $(K8S)
 
 fuzz: ## libFuzzer targets, 60 s each
 	@scripts/install-dependencies.sh --fuzz

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The real control plane: its tests, the demo on it, the scheduler's throughput.
-#   scripts/controlplane.sh test|demo|throughput|binaries [KUBERNETES-VERSION] [arguments of `go`'s program]
+# The real control plane: its tests, the demo on it, the scheduler's throughput, the webhook's cost.
+#   scripts/controlplane.sh test|demo|throughput|admission|binaries [KUBERNETES-VERSION] [arguments of `go`'s program]
 # Exit code 3: neither Go nor what could stand in for it can be had, so nothing was run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -56,9 +56,10 @@ case $action in
     ;;
   demo) exec go run ./cmd/democluster "$@" ;;
   throughput) exec go run ./cmd/throughput "$@" ;;
+  admission) exec go run ./cmd/admission "$@" ;;
   binaries) exec go run ./cmd/binaries "$@" ;;
   *)
-    echo "controlplane.sh: \"$action\" is none of test, demo, throughput, binaries" >&2
+    echo "controlplane.sh: \"$action\" is none of test, demo, throughput, admission, binaries" >&2
     exit 2
     ;;
 esac

@@ -84,6 +84,26 @@ func InstallPermissions(ctx context.Context, cluster *ControlPlane, root string,
 	return kubeconfig, err
 }
 
+// ShippedWebhook starts Rankward with the configuration of its webhook's Deployment, and then registers
+// it: no scheduler, and nothing read from the API server.
+func ShippedWebhook(ctx context.Context, cluster *ControlPlane, root string, certificates Certificates, webhookPort int) (*Rankward, error) {
+	_, registration, err := installObjects(ctx, cluster, root, certificates, webhookPort)
+	if err != nil {
+		return nil, err
+	}
+	configuration, err := os.ReadFile(filepath.Join(root, "manifests", "base", "webhook.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	rankward, err := StartRankward(ctx, RankwardOptions{Name: "rankward-webhook", Dir: cluster.Dir, Certificates: certificates,
+		Configuration: string(configuration), WebhookPort: webhookPort})
+	if err != nil {
+		return nil, err
+	}
+	cluster.Adopt(rankward.Process)
+	return rankward, cluster.Apply(ctx, registration)
+}
+
 // installObjects applies the loopback overlay but for the webhook's registration, which is returned
 // for when somebody answers.
 func installObjects(ctx context.Context, cluster *ControlPlane, root string, certificates Certificates, webhookPort int) (kubeconfig, registration string, err error) {

@@ -35,7 +35,7 @@ func main() {
 			os.Exit(1)
 		}
 	}
-	fmt.Printf("Kubernetes %s, %s\n", harness.RequestedVersion(), machine())
+	fmt.Printf("Kubernetes %s, %s\n", harness.RequestedVersion(), harness.Machine())
 	table.Flush()
 }
 
@@ -95,22 +95,4 @@ func percentage(value int) string {
 		return "adaptive"
 	}
 	return strconv.Itoa(value)
-}
-
-// machine is what a reader of the figures has to know.
-func machine() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return "unknown machine"
-	}
-	model, cores := "unknown CPU", 0
-	for _, line := range strings.Split(string(text), "\n") {
-		key, value, _ := strings.Cut(line, ":")
-		switch strings.TrimSpace(key) {
-		case "model name":
-			model = strings.TrimSpace(value)
-			cores++
-		}
-	}
-	return fmt.Sprintf("%d x %s, everything on the same cores", cores, model)
 }
