@@ -1,43 +1,20 @@
-// ENV-06: variables by which the NVIDIA runtime adds devices beside GPUs. Source:
-// nvidia-container-toolkit internal/config/image and internal/modifier (gated.go for those that are
-// switched on by the value `enabled`).
-#include <array>
-
+// ENV-06: variables by which the NVIDIA runtime adds devices beside GPUs.
 #include "device_choice.hpp"
+#include "nvidia_variables.hpp"
 
 namespace rankward::admission {
 namespace {
 
-struct Feature {
-  std::string_view variable;
-  std::string_view gives;
-  bool is_switch = false;          // only the value `enabled` counts
-  bool fine_with_request = false;  // adds nothing that another pod could hold
-  bool grave = false;
-};
-
-// GDS and GDRCopy reach the GPUs that the container has, no others; HP-01 sends people to them.
 constexpr std::string_view kBesideARequest =
     "set resources.limits \"nvidia.com/gpu\" in the same container, or drop the variable.";
 
-constexpr std::array kFeatures{
-    Feature{"NVIDIA_MIG_CONFIG_DEVICES", "the right to change how the node's GPUs are partitioned",
-            false, false, true},
-    Feature{"NVIDIA_MIG_MONITOR_DEVICES", "a look at all MIG devices of the node"},
-    Feature{"NVIDIA_IMEX_CHANNELS", "a channel to the GPU memory of other nodes"},
-    Feature{"NVIDIA_MOFED", "every RDMA card of the node", true},
-    Feature{"NVIDIA_NVSWITCH", "the node's NVLink switches", true},
-    Feature{"NVIDIA_GDS", "GPUDirect Storage", true, true},
-    Feature{"NVIDIA_GDRCOPY", "GDRCopy", true, true},
-};
-
-bool turns_on(const Feature& feature, const kube::EnvVar& variable) {
+bool turns_on(const DriverFeature& feature, const kube::EnvVar& variable) {
   if (!feature.is_switch) return choice(variable) != Choice::kNothing;
   return variable.value == "enabled" || is_hidden(variable);
 }
 
-void observe_feature(const PodFacts& pod, const ContainerFacts& container, const Feature& feature,
-                     Observations& out) {
+void observe_feature(const PodFacts& pod, const ContainerFacts& container,
+                     const DriverFeature& feature, Observations& out) {
   if (container.asks_for_gpu && feature.fine_with_request) return;
   const auto variables = variables_of(
       *container.container, [&](std::string_view name) { return name == feature.variable; });
@@ -53,7 +30,7 @@ void observe_feature(const PodFacts& pod, const ContainerFacts& container, const
 
 void observe(const PodFacts& pod, Observations& out) {
   for (const ContainerFacts& container : pod.containers())
-    for (const Feature& feature : kFeatures)
+    for (const DriverFeature& feature : kDriverFeatureVariables)
       observe_feature(pod, container, feature, out);
 }
 

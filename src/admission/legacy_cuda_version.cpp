@@ -3,13 +3,10 @@
 // is not empty and NVIDIA_REQUIRE_CUDA is; then NVIDIA_VISIBLE_DEVICES counts as `all` where it is
 // not set).
 #include "device_choice.hpp"
+#include "nvidia_variables.hpp"
 
 namespace rankward::admission {
 namespace {
-
-constexpr std::string_view kVersion = "CUDA_VERSION";
-constexpr std::string_view kRequirement = "NVIDIA_REQUIRE_CUDA";
-constexpr std::string_view kDevices = "NVIDIA_VISIBLE_DEVICES";
 
 bool may_have_a_value(const kube::EnvVar& variable) {
   return !variable.value.empty() || !variable.value_from.empty();
@@ -19,15 +16,15 @@ void observe(const PodFacts& pod, Observations& out) {
   for (const ContainerFacts& container : pod.containers()) {
     if (container.asks_for_gpu) continue;
     const auto variables = variables_of(*container.container, [](std::string_view name) {
-      return name == kVersion || name == kRequirement || name == kDevices;
+      return name == kCudaVersion || name == kCudaRequirement || name == kVisibleDevices;
     });
     const std::vector<kube::EnvVar>& env = container.container->env;
-    const auto version = variables.find(kVersion);
+    const auto version = variables.find(kCudaVersion);
     if (version == variables.end() || !may_have_a_value(env[version->second])) continue;
-    const auto requirement = variables.find(kRequirement);
+    const auto requirement = variables.find(kCudaRequirement);
     const bool is_new =
         requirement != variables.end() && may_have_a_value(env[requirement->second]);
-    if (is_new || variables.count(kDevices) > 0) continue;
+    if (is_new || variables.count(kVisibleDevices) > 0) continue;
     Observation found = observe_variable(pod, container, version->second);
     found.what += " makes the NVIDIA runtime hand over every GPU, without a GPU request.";
     out.push_back(std::move(found));
