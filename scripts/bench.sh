@@ -17,6 +17,9 @@ echo
 echo "## Over mutual TLS, keep-alive"
 build/bench/tests/bench/door_load build/bench/rankward --seconds "${BENCH_SECONDS:-5}"
 echo
+echo "## While a cluster is watched"
+build/bench/tests/bench/watched_load build/bench/rankward --seconds "${BENCH_SECONDS:-10}"
+echo
 echo "## Placement quality (docs/placement-quality.md)"
 for cluster in fabric-850 fabric-850-uniform nvl72; do
   echo

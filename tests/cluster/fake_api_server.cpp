@@ -1,7 +1,6 @@
 #include "fake_api_server.hpp"
 
 #include <arpa/inet.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -259,26 +258,27 @@ bool FakeApiServer::answer_list(int socket, const std::string& resource,
     // A continued list shows the state of its first page to its end.
     const auto token = parameter(request.target, "continue");
     const auto dot = token.find('.');
-    auto page = token.empty() ? Listing{version_, objects_[resource]}
-                              : listings_[std::strtoul(token.c_str(), nullptr, 10)];
+    const auto page = token.empty()
+                          ? std::make_shared<const Listing>(Listing{version_, objects_[resource]})
+                          : listings_[std::strtoul(token.c_str(), nullptr, 10)];
     const auto first =
         dot == std::string::npos ? 0 : std::strtoul(token.substr(dot + 1).c_str(), nullptr, 10);
     const auto limit = std::strtoul(parameter(request.target, "limit").c_str(), nullptr, 10);
     std::string items;
     std::size_t index = 0;
-    for (const auto& [name, json] : page.objects) {
+    for (const auto& [name, json] : page->objects) {
       const bool wanted = index >= first && (limit == 0 || index < first + limit);
       if (wanted) items += (items.empty() ? "" : ",") + json;
       ++index;
     }
     std::string next;
-    if (limit != 0 && first + limit < page.objects.size()) {
+    if (limit != 0 && first + limit < page->objects.size()) {
       if (token.empty()) listings_.push_back(page);
       const auto id = token.empty() ? std::to_string(listings_.size() - 1) : token.substr(0, dot);
       next = R"(,"continue":")" + id + "." + std::to_string(first + limit) + "\"";
     }
     body = R"({"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":")" +
-           std::to_string(page.version) + "\"" + next + R"(},"items":[)" + items + "]}";
+           std::to_string(page->version) + "\"" + next + R"(},"items":[)" + items + "]}";
   }
   return send_response(socket, 200, "", body);
 }

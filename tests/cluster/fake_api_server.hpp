@@ -9,6 +9,7 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -49,8 +50,9 @@ class FakeApiServer {
 
   [[nodiscard]] ApiServer address() const;
 
-  // `resource` is "nodes", "pods" or one that was installed. `json` has @VERSION@ where its
-  // resourceVersion belongs. An object that is there already is modified.
+  // `resource` is "nodes", "pods", "namespaces", "persistentvolumes" or one that was installed.
+  // `json` has @VERSION@ where its resourceVersion belongs. An object that is there already is
+  // modified.
   void put(const std::string& resource, const std::string& name, std::string json);
   // "jobs.batch" in version "v1": it is there from now on. Others are answered 404.
   void install(const std::string& resource, const std::string& version);
@@ -129,9 +131,13 @@ class FakeApiServer {
   std::uint64_t compacted_ = 0;
   std::uint64_t epoch_ = 0;  // restores
   std::map<std::string, std::map<std::string, std::string>> objects_;
-  std::map<std::string, std::string> paths_{{"nodes", "/api/v1/nodes"}, {"pods", "/api/v1/pods"}};
+  std::map<std::string, std::string> paths_{{"nodes", "/api/v1/nodes"},
+                                            {"pods", "/api/v1/pods"},
+                                            {"namespaces", "/api/v1/namespaces"},
+                                            {"persistentvolumes", "/api/v1/persistentvolumes"}};
   std::vector<LoggedEvent> log_;
-  std::vector<Listing> listings_;  // of lists in pages, by the number in their tokens
+  std::vector<std::shared_ptr<const Listing>>
+      listings_;  // of lists in pages, by the number in their tokens
   std::list<Watch*> watches_;
   std::map<std::string, std::deque<CannedResponse>> canned_;
   std::vector<std::string> targets_;

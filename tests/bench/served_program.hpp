@@ -1,0 +1,65 @@
+// The real server as a process of its own, with certificates of its own, for the load generators.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "rankward/net/certificates.hpp"
+#include "rankward/net/client.hpp"
+
+namespace rankward::bench {
+
+// Ends the program. For what makes a measurement impossible.
+[[noreturn]] void die(const std::string& why);
+
+// A temporary folder with an authority, a server's and a client's certificate below it.
+class LoadFolder {
+ public:
+  LoadFolder();
+  ~LoadFolder();
+  LoadFolder(const LoadFolder&) = delete;
+  LoadFolder& operator=(const LoadFolder&) = delete;
+
+  // Returns the path.
+  [[nodiscard]] std::string write(const std::string& name, const std::string& content) const;
+  // `certFile: ..., keyFile: ..., clientCAFile: ...` of the configuration.
+  [[nodiscard]] const std::string& tls_keys() const { return tls_keys_; }
+  // A client that presents its certificate to a server on loopback.
+  [[nodiscard]] net::ClientOptions client(std::uint16_t port) const;
+
+ private:
+  std::filesystem::path folder_;
+  net::KeyPair authority_;
+  net::KeyPair client_pair_;
+  std::string tls_keys_;
+};
+
+// `rankward serve` until the object goes away. Ports are those that its log names.
+class ServedProgram {
+ public:
+  ServedProgram(const std::string& program, const std::string& config);
+  ~ServedProgram();
+  ServedProgram(const ServedProgram&) = delete;
+  ServedProgram& operator=(const ServedProgram&) = delete;
+
+  [[nodiscard]] std::uint16_t extender() const { return extender_; }
+  [[nodiscard]] std::uint16_t webhook() const { return webhook_; }
+  [[nodiscard]] std::uint16_t status() const { return status_; }
+  // User and system time of all its threads.
+  [[nodiscard]] double cpu_seconds() const;
+  [[nodiscard]] double resident_mib() const;
+  [[nodiscard]] double peak_mib() const;
+
+ private:
+  [[nodiscard]] double status_mib(const std::string& key) const;
+
+  pid_t pid_ = 0;
+  std::uint16_t extender_ = 0;
+  std::uint16_t webhook_ = 0;
+  std::uint16_t status_ = 0;
+};
+
+}  // namespace rankward::bench
