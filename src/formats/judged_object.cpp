@@ -1,7 +1,7 @@
 #include "rankward/formats/judged_object.hpp"
 
-#include "object_fields.hpp"
 #include "rankward/formats/volume.hpp"
+#include "workload_walk.hpp"
 
 namespace rankward::formats {
 
@@ -18,7 +18,8 @@ std::vector<admission::Subject> JudgedObject::subjects(
                    .object_metadata = is_pod() ? nullptr : &metadata,
                    .role = at.role,
                    .replicas = at.replicas,
-                   .cluster = cluster});
+                   .cluster = cluster,
+                   .placed = at.placed.empty() ? nullptr : &at.placed});
   }
   return out;
 }
@@ -26,7 +27,9 @@ std::vector<admission::Subject> JudgedObject::subjects(
 Result<JudgedObject> read_judged_object(std::string_view api_version, std::string_view kind,
                                         std::string_view json) {
   JudgedObject out;
-  out.kind = kind;
+  // Another group's Pod makes pods at best.
+  out.kind =
+      kind == "Pod" && api_version != "v1" ? std::string(api_version) + " Pod" : std::string(kind);
   if (kind == "PersistentVolume" && api_version == "v1") {
     auto volume = read_persistent_volume(json);
     if (!volume) return volume.error();
@@ -34,11 +37,10 @@ Result<JudgedObject> read_judged_object(std::string_view api_version, std::strin
     out.volume = std::move(*volume);
     return out;
   }
-  Cursor cursor(json);
-  if (!cursor.document(field("metadata", out.metadata))) return cursor.take_error();
-  auto templates = pod_templates(api_version, kind, json);
-  if (!templates) return templates.error();
-  out.templates = std::move(*templates);
+  auto walked = walk_object(api_version, kind, json);
+  if (!walked) return walked.error();
+  out.metadata = std::move(walked->metadata);
+  out.templates = std::move(walked->templates);
   return out;
 }
 

@@ -14,12 +14,12 @@ static bool read_set_key(Cursor& cursor, std::string& out) {
   });
 }
 
-static bool read(Cursor& cursor, kube::EnvVar& out) {
+bool read(Cursor& cursor, kube::EnvVar& out) {
   return cursor.object(field("name", out.name), field("value", out.value),
                        field("valueFrom", [&] { return read_set_key(cursor, out.value_from); }));
 }
 
-static bool read(Cursor& cursor, kube::EnvFromSource& out) {
+bool read(Cursor& cursor, kube::EnvFromSource& out) {
   const auto source = [&](const char* key) {
     return [&cursor, &out, key] {
       if (cursor.null()) return true;
@@ -31,7 +31,7 @@ static bool read(Cursor& cursor, kube::EnvFromSource& out) {
                        field("secretRef", source("secretRef")));
 }
 
-static bool read(Cursor& cursor, kube::VolumeMount& out) {
+bool read(Cursor& cursor, kube::VolumeMount& out) {
   return cursor.object(field("name", out.name), field("mountPath", out.mount_path),
                        field("subPath", out.sub_path), field("subPathExpr", out.sub_path_expr),
                        field("readOnly", out.read_only));
@@ -41,13 +41,13 @@ static bool read(Cursor& cursor, kube::VolumeDevice& out) {
   return cursor.object(field("name", out.name), field("devicePath", out.device_path));
 }
 
-static bool read_security_context(Cursor& cursor, kube::Container& out) {
+bool read_security_context(Cursor& cursor, kube::Container& out) {
   return cursor.object(field("privileged", out.privileged), field("capabilities", [&] {
                          return cursor.object(field("add", out.capabilities_added));
                        }));
 }
 
-static bool read(Cursor& cursor, kube::Container& out) {
+bool read(Cursor& cursor, kube::Container& out) {
   return cursor.object(
       field("name", out.name), field("image", out.image), field("env", out.env),
       field("envFrom", out.env_from), field("volumeMounts", out.volume_mounts),
@@ -60,13 +60,13 @@ bool read(Cursor& cursor, kube::HostPathVolume& out) {
   return cursor.object(field("path", out.path), field("type", out.type));
 }
 
-static bool read(Cursor& cursor, kube::Volume& out) {
+bool read(Cursor& cursor, kube::Volume& out) {
   return cursor.object(field("name", out.name), field("hostPath", out.host_path),
                        field("persistentVolumeClaim",
                              [&] { return cursor.object(field("claimName", out.claim_name)); }));
 }
 
-static bool read(Cursor& cursor, kube::Toleration& out) {
+bool read(Cursor& cursor, kube::Toleration& out) {
   return cursor.object(field("key", out.key), field("operator", out.op), field("value", out.value),
                        field("effect", out.effect));
 }
@@ -82,7 +82,7 @@ static bool read(Cursor& cursor, kube::NodeSelectorTerm& out) {
 }
 
 // affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms
-static bool read_affinity(Cursor& cursor, kube::PodSpec& out) {
+bool read_affinity(Cursor& cursor, kube::PodSpec& out) {
   const auto required = [&] {
     if (cursor.null()) return true;
     return cursor.object(field("nodeSelectorTerms", out.required_node_affinity.emplace()));

@@ -13,7 +13,7 @@
 
 #include "rankward/admission/judge.hpp"
 #include "rankward/formats/documents.hpp"
-#include "rankward/formats/workload.hpp"
+#include "rankward/formats/judged_object.hpp"
 
 namespace rankward::cases {
 namespace {
@@ -43,23 +43,18 @@ Found judge_file(const fs::path& path, const std::string& placeholder) {
   if (!documents) return {.readable = false};
   const admission::Policy policy;
   for (const formats::Document& document : *documents) {
-    const auto templates =
-        formats::pod_templates(document.api_version, document.kind, document.json);
-    if (!templates) return {.readable = false};
+    const auto object =
+        formats::read_judged_object(document.api_version, document.kind, document.json);
+    if (!object) return {.readable = false};
     const std::string namespace_ = !placeholder.empty()          ? placeholder
                                    : document.namespace_.empty() ? "default"
                                                                  : document.namespace_;
     if (policy.excludes(namespace_)) continue;
-    for (const formats::TemplateAt& at : *templates) {
-      const admission::Subject subject{
-          .metadata = at.pod_template.metadata,
-          .spec = at.pod_template.spec,
-          .namespace_ = namespace_,
-          .path_prefix = at.path,
-          .workload_kind = document.kind == "Pod" ? "" : document.kind};
+    for (const admission::Subject& subject : object->subjects(namespace_)) {
       for (const admission::Finding& finding : admission::find(policy, subject, 0).standing) {
         if (finding.mode == admission::Mode::kEnforce) found.denied_by.emplace(finding.rule);
         if (finding.mode == admission::Mode::kWarn) found.warned_by.emplace(finding.rule);
+        EXPECT_TRUE(document.line_of(finding.field)) << finding.field;
       }
     }
   }
