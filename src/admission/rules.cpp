@@ -28,6 +28,7 @@
   RULE(kPresetNodeName)               /* SCH-01 */  \
   RULE(kUnservedScheduler)            /* SCH-02 */  \
   RULE(kIdleOnGpuNode)                /* SCH-03 */  \
+  RULE(kRankwardKeys)                 /* KEY-01 */  \
   RULE(kEphemeralContainers)          /* EPH-01 */  \
   RULE(kSelfGuard)                    /* SELF-01 */
 
