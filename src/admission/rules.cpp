@@ -11,6 +11,7 @@
   RULE(kBroadHostPaths)               /* HP-03 */   \
   RULE(kHostControlChannels)          /* HP-04 */   \
   RULE(kNullDeviceMounts)             /* HP-05 */   \
+  RULE(kClaimedVolumes)               /* HP-06 */   \
   RULE(kUncleanHostPaths)             /* HP-07 */   \
   RULE(kAllowedHostPaths)             /* HP-08 */   \
   RULE(kLiteralDeviceVariable)        /* ENV-01 */  \
@@ -28,6 +29,7 @@
   RULE(kPresetNodeName)               /* SCH-01 */  \
   RULE(kUnservedScheduler)            /* SCH-02 */  \
   RULE(kIdleOnGpuNode)                /* SCH-03 */  \
+  RULE(kRequestAmounts)               /* REQ-01 */  \
   RULE(kRankwardKeys)                 /* KEY-01 */  \
   RULE(kEphemeralContainers)          /* EPH-01 */  \
   RULE(kSelfGuard)                    /* SELF-01 */
