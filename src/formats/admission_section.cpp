@@ -140,7 +140,6 @@ void read_admission(YamlSection& section, admission::PolicyOptions& options) {
 }
 
 void print_admission(YAML::Emitter& out, const admission::PolicyOptions& options) {
-  out << YAML::Key << "admission" << YAML::Value << YAML::BeginMap;
   out << YAML::Key << "modes" << YAML::Value << YAML::BeginMap;
   for (const admission::ModeOption& mode : options.modes) {
     if (mode.namespaces.empty()) out << YAML::Key << mode.rule << YAML::Value << mode.mode;
@@ -180,7 +179,7 @@ void print_admission(YAML::Emitter& out, const admission::PolicyOptions& options
   emit_list(out, "envNames", options.env_names);
   emit_list(out, "gpuNodeLabels", options.gpu_node_labels);
   emit_list(out, "gpuTolerationKeys", options.gpu_toleration_keys);
-  out << YAML::Key << "workloads" << YAML::Value << options.workloads << YAML::EndMap;
+  out << YAML::Key << "workloads" << YAML::Value << options.workloads;
 }
 
 }  // namespace rankward::formats

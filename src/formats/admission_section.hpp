@@ -19,6 +19,7 @@ namespace rankward::formats {
 // Rule ids, modes and presets are checked by admission::Policy::make, which knows them.
 void read_admission(YamlSection& section, admission::PolicyOptions& options);
 
+// The members of the mapping; the caller opens and closes it.
 void print_admission(YAML::Emitter& out, const admission::PolicyOptions& options);
 
 }  // namespace rankward::formats

@@ -147,6 +147,25 @@ void read_fabric_labels(YamlSection& section, topology::LabelOptions& labels) {
   labels.fabric_schemes = std::move(schemes);
 }
 
+// What the webhook does beside the rules' own options.
+std::vector<std::string_view> webhook_keys() {
+  std::vector<std::string_view> keys = admission_keys();
+  keys.insert(keys.end(), {"watch", "mutate"});
+  return keys;
+}
+
+void read_webhook(YamlSection& section, Configuration& configuration) {
+  section.read("watch", configuration.admission_watch);
+  for (const std::string& resource : configuration.admission_watch) {
+    if (resource != "persistentvolumes" && resource != "namespaces" && resource != "nodes") {
+      section.reader().fail(
+          section.at("watch"), section.path_of("watch"),
+          "\"" + resource + "\" cannot be watched; known: persistentvolumes, namespaces, nodes");
+    }
+  }
+  section.read("mutate", configuration.mutate);
+}
+
 void read_log(YamlSection& section, Configuration& configuration) {
   std::int64_t verbosity = configuration.log_verbosity;
   section.read_integer("verbosity", 0, 10, verbosity);
@@ -210,8 +229,10 @@ void read_root(YamlSection& root, Configuration& configuration) {
   root.read("alwaysListReasons", configuration.always_list_reasons);
   root.read("nominate", configuration.nominate);
   read_duration(root, "gateMaxHold", configuration.gate_max_hold);
-  root.section("admission", admission_keys(),
-               [&](YamlSection& section) { read_admission(section, configuration.admission); });
+  root.section("admission", webhook_keys(), [&](YamlSection& section) {
+    read_admission(section, configuration.admission);
+    read_webhook(section, configuration);
+  });
   root.section("log", {"verbosity", "format"},
                [&](YamlSection& log) { read_log(log, configuration); });
 }
@@ -337,7 +358,11 @@ std::string print_configuration(const Configuration& configuration) {
   emit(out, "alwaysListReasons", configuration.always_list_reasons);
   emit(out, "nominate", configuration.nominate);
   emit_text(out, "gateMaxHold", print_duration(configuration.gate_max_hold));
+  out << YAML::Key << "admission" << YAML::Value << YAML::BeginMap;
   print_admission(out, configuration.admission);
+  emit_list(out, "watch", configuration.admission_watch);
+  emit(out, "mutate", configuration.mutate);
+  out << YAML::EndMap;
   constexpr std::string_view kFormats[] = {"auto", "json", "text"};
   out << YAML::Key << "log" << YAML::Value << YAML::BeginMap;
   emit(out, "verbosity", configuration.log_verbosity);

@@ -46,13 +46,31 @@ TEST(Configuration, WhatIsNoDurationIsRefusedWithTheAcceptedForm) {
   EXPECT_THAT(read("gateMaxHold: 60").error().message(), HasSubstr("60s or 1m30s"));
 }
 
+TEST(Configuration, TheWebhookWatchesWhatItMayAndMutatesNothingUnlessItSaysOtherwise) {
+  using Names = std::vector<std::string>;
+  const auto defaults = read("").value();
+  EXPECT_EQ(defaults.admission_watch, (Names{"persistentvolumes", "namespaces", "nodes"}));
+  EXPECT_FALSE(defaults.mutate);
+  const auto set = read("admission: {watch: [nodes], mutate: true}").value();
+  EXPECT_EQ(set.admission_watch, Names{"nodes"});
+  EXPECT_TRUE(set.mutate);
+  EXPECT_EQ(read("admission: {watch: []}").value().admission_watch, Names{});
+  const auto unknown = read("admission: {watch: [secrets]}");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().field(), "admission.watch");
+  EXPECT_THAT(unknown.error().message(), HasSubstr("persistentvolumes, namespaces, nodes"));
+}
+
 TEST(Configuration, WhatIsPrintedIsReadBack) {
-  for (const char* keys : {"nominate: false\ngateMaxHold: 2m", "gateMaxHold: 1500ms", ""}) {
+  for (const char* keys : {"nominate: false\ngateMaxHold: 2m", "gateMaxHold: 1500ms",
+                           "admission: {watch: [], mutate: true}", ""}) {
     const auto configuration = read(keys).value();
     const auto again = read_configuration(print_configuration(configuration), "printed");
     ASSERT_TRUE(again) << again.error().to_string();
     EXPECT_EQ(again->nominate, configuration.nominate);
     EXPECT_EQ(again->gate_max_hold, configuration.gate_max_hold);
+    EXPECT_EQ(again->admission_watch, configuration.admission_watch);
+    EXPECT_EQ(again->mutate, configuration.mutate);
     EXPECT_EQ(print_configuration(*again), print_configuration(configuration));
   }
 }

@@ -67,6 +67,12 @@ struct Configuration {
   // How long all ranks of a gated gang may exist without a plan before their gates are lifted.
   std::chrono::milliseconds gate_max_hold{60'000};
   admission::PolicyOptions admission;
+  // What the webhook learns by watching, where there is an API server: persistentvolumes (what a
+  // claim leads to), namespaces (labels that ask for isolation), nodes (the largest request that
+  // can ever fit). Each is optional; without it the rules that need it find nothing.
+  std::vector<std::string> admission_watch{"persistentvolumes", "namespaces", "nodes"};
+  // Whether POST /mutate answers (admission::void_additions); else it is a 404.
+  bool mutate = false;
   int log_verbosity = 0;
   LogFormatChoice log_format = LogFormatChoice::kAuto;
 };
