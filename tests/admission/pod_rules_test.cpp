@@ -24,7 +24,7 @@ TEST(GpuRuntimeClass, NeedsARequestInSomeContainer) {
       verdicts(TestPod().with(container()).with_init(asking(container("i"))).of_class("nvidia")),
       Verdicts{});
   EXPECT_EQ(verdicts(TestPod().with(asking(container(), "nvidia.com/gpu", 0)).of_class("nvidia")),
-            (Verdicts{"enforce RT-01"}));
+            (Verdicts{"enforce RT-01", "warn REQ-01"}));
 }
 
 TEST(DeviceAnnotation, FieldHasTheWholeKey) {
