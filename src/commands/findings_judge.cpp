@@ -77,15 +77,16 @@ admission::UnixSeconds seconds_now() {
 
 void judge_object(const Judging& judging, const formats::JudgedObject& object, const Origin& origin,
                   FindingsReport& report) {
-  if (object.templates.empty()) {
+  if (object.templates.empty() && !object.volume) {
     ++report.counts.not_judged;
     return;
   }
-  if (judging.policy.excludes(origin.namespace_)) {
+  if (!object.volume && judging.policy.excludes(origin.namespace_)) {
     ++report.counts.excluded;
     return;
   }
   Collector collector(judging, origin, report);
+  if (object.volume) collector.add(admission::find_in_volume(judging.policy, *object.volume));
   for (const admission::Subject& subject : object.subjects(origin.namespace_, &judging.cluster)) {
     collector.add(admission::find(judging.policy, subject, judging.now));
   }

@@ -197,6 +197,38 @@ spec:
   EXPECT_THAT(out_.str(), HasSubstr("jobset.yaml:15: denied: JobSet team-a/js: [HP-01]"));
 }
 
+TEST_F(CheckTest, VolumesAreJudgedAndSoIsWhoClaimsThem) {
+  const std::string volume = R"(apiVersion: v1
+kind: PersistentVolume
+metadata: {name: gpu-0}
+spec:
+  claimRef: {namespace: team-a, name: data}
+  hostPath:
+    path: /dev/nvidia0
+)";
+  const std::string claim = R"(apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: NAMESPACE}
+spec:
+  containers: [{name: c}]
+  volumes:
+  - name: v
+    persistentVolumeClaim: {claimName: data}
+)";
+  const auto claimed_in = [&](const char* name_space) {
+    std::string out = claim;
+    return out.replace(out.find("NAMESPACE"), 9, name_space);
+  };
+  EXPECT_EQ(run_check({file("pv.yaml", volume)}), 1);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("pv.yaml:7: denied: PersistentVolume gpu-0: [HP-06]"),
+                                HasSubstr("1 object checked: 1 denied")));
+  // The pod stands before what it claims; a claim of another namespace is another claim.
+  EXPECT_EQ(run_check({file("pod.yaml", claimed_in("team-a")), file("pv.yaml", volume)}), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("denied: Pod team-a/p: [HP-06]"));
+  EXPECT_EQ(run_check({file("pod.yaml", claimed_in("team-b")), file("pv.yaml", volume)}), 1);
+  EXPECT_THAT(out_.str(), Not(HasSubstr("Pod team-b/p")));
+}
+
 TEST_F(CheckTest, ExcludedNamespacesAndPresetsHoldAsInTheWebhook) {
   // The same pod in kube-system, and as the device plugin that a preset knows.
   std::string excluded(kDeviceMount);

@@ -240,6 +240,27 @@ TEST_F(ScanTest, PolicyReportsAreWhatTheSchemaTakes) {
   EXPECT_EQ(namespaces, (std::set<std::string>{"agents", "team-a"}));
 }
 
+TEST_F(ScanTest, ClaimsLeadToVolumesWhereverTheyStandInTheList) {
+  const std::string volume =
+      R"({"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"gpu-0","uid":"u"},)"
+      R"("spec":{"claimRef":{"namespace":"team-a","name":"data"},"local":{"path":"/dev/nvidia0"}}})";
+  const std::string pods =
+      file("all.json",
+           list_of({in_json({.name = "claims", .claim = "data"}),
+                    in_json({.name = "other", .namespace_ = "team-b", .claim = "data"}), volume}));
+  EXPECT_EQ(run_scan_as(ScanForm::kWide, pods), 1);
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("Pod team-a/claims of Pod/claims: denied: [HP-06]"),
+                    HasSubstr("PersistentVolume gpu-0 of PersistentVolume/gpu-0: denied: [HP-06]"),
+                    Not(HasSubstr("team-b/other")),
+                    HasSubstr("2 pods, 1 volume scanned: 2 would be denied")));
+  EXPECT_EQ(run_scan_as(ScanForm::kPolicyReport, pods), 1);
+  EXPECT_THAT(out_.str(),
+              AllOf(HasSubstr("kind: ClusterPolicyReport\nmetadata:\n  name: rankward\n"),
+                    HasSubstr("  - apiVersion: v1\n    kind: PersistentVolume\n    name: "
+                              "gpu-0\n    uid: u\n")));
+}
+
 TEST(PolicyReports, AreSplitBeforeKubectlsAnnotationIsTooLargeAndCountEveryObject) {
   FindingsReport report;
   for (int i = 0; i < 3000; ++i) {
