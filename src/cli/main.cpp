@@ -3,17 +3,16 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
-#include <map>
 #include <string>
 
+#include "admission_options.hpp"
+#include "choices.hpp"
 #include "completion.hpp"
-#include "rankward/commands/check.hpp"
 #include "rankward/commands/console.hpp"
 #include "rankward/commands/demo.hpp"
 #include "rankward/commands/gates.hpp"
 #include "rankward/commands/generate.hpp"
 #include "rankward/commands/plan.hpp"
-#include "rankward/commands/scan.hpp"
 #include "rankward/commands/serve.hpp"
 #include "rankward/commands/simulate.hpp"
 #include "rankward/commands/topo.hpp"
@@ -50,83 +49,7 @@ CLI::App& add_serve(CLI::App& app, rankward::commands::ServeOptions& options) {
   return serve;
 }
 
-CLI::App& add_check(CLI::App& app, rankward::commands::CheckOptions& options) {
-  using rankward::commands::CheckForm;
-  static const std::map<std::string, CheckForm> kForms = {{"text", CheckForm::kText},
-                                                          {"table", CheckForm::kTable},
-                                                          {"json", CheckForm::kJson},
-                                                          {"sarif", CheckForm::kSarif},
-                                                          {"github", CheckForm::kGithub}};
-  CLI::App& check = *app.add_subcommand("check", "Judge manifests as the webhook would");
-  check
-      .add_option("FILES", options.files,
-                  "YAML or JSON files; directories with all *.yaml, *.yml and *.json below; - for "
-                  "standard input")
-      ->required();
-  check.add_option("-c,--config", options.config, "Rules and exemptions of this configuration")
-      ->check(CLI::ExistingFile);
-  check
-      .add_option("-n,--namespace", options.default_namespace,
-                  "Namespace of objects that name none")
-      ->capture_default_str();
-  check.add_flag("--strict", options.strict, "Exit 2 where there are only warnings");
-  check.add_flag("--fix-hints", options.fix_hints,
-                 "Print below each finding the YAML that puts it right");
-  check
-      .add_option("-o,--output", options.output,
-                  "text (a line a finding, path:line: first), table, json, sarif or github")
-      ->transform(CLI::CheckedTransformer(kForms))
-      ->default_str("text");
-  check.footer(
-      "Exit code 0: clean; 1: something would be denied, a workload object where its pods would "
-      "be;\n2: warnings only, with --strict; 3: some input cannot be read.\n\n"
-      "  helm template chart | rankward check -\n"
-      "  kustomize build overlay | rankward check -o github -\n"
-      "  rankward check -o sarif manifests/ > rankward.sarif");
-  return check;
-}
-
-CLI::App& add_scan(CLI::App& app, rankward::commands::ScanOptions& options) {
-  using rankward::commands::FailOn;
-  using rankward::commands::ScanForm;
-  static const std::map<std::string, ScanForm> kForms = {{"table", ScanForm::kTable},
-                                                         {"wide", ScanForm::kWide},
-                                                         {"json", ScanForm::kJson},
-                                                         {"sarif", ScanForm::kSarif},
-                                                         {"policyreport", ScanForm::kPolicyReport}};
-  static const std::map<std::string, FailOn> kFailOn = {
-      {"enforce", FailOn::kEnforce}, {"warn", FailOn::kWarn}, {"never", FailOn::kNever}};
-  CLI::App& scan = *app.add_subcommand("scan", "Judge the pods that run already");
-  scan.add_option("FILE", options.file,
-                  "Output of kubectl get pods -A -o json (or pods,pv,ns) instead of the cluster; - "
-                  "for standard input");
-  scan.add_option("--kubeconfig", options.kubeconfig, "Kubeconfig of the cluster");
-  scan.add_option("--context", options.context, "Context of the kubeconfig");
-  scan.add_option("-c,--config", options.config, "Rules and exemptions of this configuration")
-      ->check(CLI::ExistingFile);
-  scan.add_option("-n,--namespace", options.name_space, "This namespace alone");
-  scan.add_option("--rule", options.rules, "These rules alone, repeated or with commas")
-      ->delimiter(',');
-  scan.add_flag("--audit", options.audit, "Findings in mode audit too");
-  scan.add_option("--fail-on", options.fail_on,
-                  "What makes the exit code 1: enforce (would be denied), warn or never")
-      ->transform(CLI::CheckedTransformer(kFailOn))
-      ->default_str("enforce");
-  scan.add_option("-o,--output", options.output,
-                  "table (by rule, namespace and owner), wide, json, sarif or policyreport")
-      ->transform(CLI::CheckedTransformer(kForms))
-      ->default_str("table");
-  scan.footer(
-      "Exit code 0: nothing that --fail-on names; 1: some of it; 3: the cluster cannot be reached, "
-      "or a pod\nor the configuration cannot be read.\n\n"
-      "  kubectl get pods,pv,ns -A -o json | rankward scan -\n"
-      "  rankward scan -o policyreport | kubectl apply -f -");
-  return scan;
-}
-
 CLI::App& add_plan(CLI::App& app, rankward::commands::PlanOptions& options) {
-  static const std::map<std::string, OutputForm> kForms = {
-      {"table", OutputForm::kTable}, {"wide", OutputForm::kWide}, {"json", OutputForm::kJson}};
   CLI::App& plan = *app.add_subcommand(
       "plan", "Where would these pods go, and why not elsewhere; exit 1: some pod fits nowhere");
   plan.add_option("-f,--filename", options.pods_file,
@@ -136,15 +59,15 @@ CLI::App& add_plan(CLI::App& app, rankward::commands::PlanOptions& options) {
       ->required();
   plan.add_option("--pods", options.existing_file,
                   "What already runs: kubectl get pods -A -o json");
-  plan.add_option("-o,--output", options.output, "table, wide or json")
-      ->transform(CLI::CheckedTransformer(kForms));
+  rankward::cli::add_choice<OutputForm>(
+      plan, "-o,--output", options.output,
+      {{"table", OutputForm::kTable}, {"wide", OutputForm::kWide}, {"json", OutputForm::kJson}},
+      "What to print");
   return plan;
 }
 
 CLI::App& add_simulate(CLI::App& app, rankward::commands::SimulateOptions& options) {
   using rankward::commands::ReportForm;
-  static const std::map<std::string, ReportForm> kForms = {
-      {"table", ReportForm::kTable}, {"json", ReportForm::kJson}, {"csv", ReportForm::kCsv}};
   CLI::App& simulate = *app.add_subcommand(
       "simulate",
       "Compare ways of placing gangs on a simulated cluster; exit 1: some job never started");
@@ -181,8 +104,10 @@ CLI::App& add_simulate(CLI::App& app, rankward::commands::SimulateOptions& optio
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   simulate.add_flag("--no-backfill", options.no_backfill, "Nobody overtakes a job that waits");
-  simulate.add_option("-o,--output", options.output, "table, json or csv")
-      ->transform(CLI::CheckedTransformer(kForms));
+  rankward::cli::add_choice<ReportForm>(
+      simulate, "-o,--output", options.output,
+      {{"table", ReportForm::kTable}, {"json", ReportForm::kJson}, {"csv", ReportForm::kCsv}},
+      "What to print");
   simulate.add_option("--plot", options.plot, "Write an SVG of the comparison to this file");
   return simulate;
 }
@@ -196,14 +121,8 @@ CLI::App& add_topo(CLI::App& app, rankward::commands::TopoOptions& options) {
       ->required();
   topo.add_flag("--annotation", options.annotation,
                 "Print the annotation rankward.io/topology that says the same");
-  topo.add_option(
-          "-o,--output",
-          [&options](const CLI::results_t& values) {
-            options.json = values.front() == "json";
-            return values.front() == "json" || values.front() == "table";
-          },
-          "table or json")
-      ->type_name("TEXT:{table,json}");
+  rankward::cli::add_choice<bool>(topo, "-o,--output", options.json,
+                                  {{"table", false}, {"json", true}}, "What to print");
   return topo;
 }
 
@@ -222,7 +141,8 @@ CLI::App& add_gates_lift(CLI::App& app, rankward::commands::GatesLiftOptions& op
 
 void add_generate_vap(CLI::App& generate, rankward::commands::GenerateVapOptions& options) {
   CLI::App& vap = *generate.add_subcommand(
-      "vap", "ValidatingAdmissionPolicies equal to the rules for pods, for when the webhook is down");
+      "vap",
+      "ValidatingAdmissionPolicies equal to the rules for pods, for when the webhook is down");
   vap.add_option("-c,--config", options.config, "Rules and exemptions of this configuration")
       ->check(CLI::ExistingFile);
 }
@@ -248,8 +168,8 @@ int main(int argc, char** argv) {
   rankward::commands::GenerateVapOptions generate_vap_options;
   std::string shell;
   const CLI::App& serve = add_serve(app, serve_options);
-  const CLI::App& check = add_check(app, check_options);
-  const CLI::App& scan = add_scan(app, scan_options);
+  const CLI::App& check = rankward::cli::add_check(app, check_options);
+  const CLI::App& scan = rankward::cli::add_scan(app, scan_options);
   const CLI::App& plan = add_plan(app, plan_options);
   const CLI::App& topo = add_topo(app, topo_options);
   CLI::App& demo = *app.add_subcommand("demo", "Place a job and deny a pod on an embedded cluster");
