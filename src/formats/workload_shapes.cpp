@@ -85,7 +85,8 @@ bool read_trainer(Cursor& cursor, const FieldPath& path, TemplateSink& out) {
   kube::Container& container = at->pod_template.spec.containers.emplace_back();
   container.name = "node";  // as every runtime calls it
   return cursor.object(field("image", container.image), field("env", container.env),
-                       field("resourcesPerNode", container.resources));
+                       field("resourcesPerNode", container.resources),
+                       field("numNodes", at->replicas));
 }
 
 bool read_serving(Cursor& cursor, const FieldPath& path, TemplateSink& out) {

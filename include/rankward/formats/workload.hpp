@@ -37,7 +37,7 @@ enum class TemplateShape : std::uint8_t {
                // volumes count, since what it leaves out is not known
   kSpecPatch,  // the same without metadata
   kContainer,  // one container alone
-  kTrainer,    // one container alone, which calls its resources resourcesPerNode
+  kTrainer,    // a TrainJob's: one container, with resourcesPerNode and numNodes
   kServing,    // a component of an InferenceService: a pod spec with its model server beside it
   kWorkflow,   // a Workflow's spec: templates of one container each, and what they share
   kSpark,      // a SparkApplication's spec: driver and executor
