@@ -1,9 +1,11 @@
 // Load on a real server over mutual TLS: latency and calls a second, CPU a call and memory of the
-// server. Usage: door_load PATH-TO-RANKWARD [--seconds N] The server runs as a process of its own;
-// load and server share the machine's cores.
+// server; last, nginx where there is one, which answers a review with the webhook's very bytes.
+// Usage: door_load PATH-TO-RANKWARD [--seconds N] Each server runs as a process of its own; load
+// and server share the machine's cores.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -15,12 +17,14 @@
 
 #include "rankward/formats/caller.hpp"
 #include "served_program.hpp"
+#include "static_nginx.hpp"
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using rankward::bench::LoadFolder;
 using rankward::bench::ServedProgram;
+using rankward::bench::StaticNginx;
 
 constexpr int kNodes = 5'000;
 
@@ -62,8 +66,10 @@ struct Work {
   std::string body;
 };
 
+// `Server`: ServedProgram or StaticNginx.
+template <class Server>
 void run(const Work& work, int connections, double seconds, const LoadFolder& folder,
-         const ServedProgram& server) {
+         const Server& server) {
   std::vector<std::vector<double>> latencies(static_cast<std::size_t>(connections));
   std::atomic<bool> measuring{false};
   std::atomic<bool> stop{false};
@@ -145,9 +151,25 @@ int main(int argc, char** argv) {
       "| call | connections | calls/s | p50 ms | p99 ms | p99.9 ms | server CPU us/call | server "
       "RSS MiB | failed |\n"
       "|---|---|---|---|---|---|---|---|---|\n");
+  constexpr std::array kConnections{1, 8, 64};
   for (const Work& each : work) {
-    for (const int connections : {1, 8, 64})
+    for (const int connections : kConnections)
       run(each, connections, seconds, folder, server);
   }
+  const auto nginx = StaticNginx::find();
+  if (!nginx) {
+    fmt::print(
+        "\nNo row of nginx, which is not here (Debian: nginx-light; it is not installed for you, "
+        "since\nits package starts a server).\n");
+    return 0;
+  }
+  rankward::net::Client client(folder.client(server.webhook()));
+  const Work& review = work.back();
+  const auto answer = client.request("POST", review.path, {}, review.body);
+  if (!answer) rankward::bench::die("the webhook does not answer");
+  const StaticNginx same_bytes(*nginx, folder, answer->body);
+  for (const int connections : kConnections)
+    run({"nginx, the same bytes", same_bytes.port(), review.path, review.body}, connections,
+        seconds, folder, same_bytes);
   return 0;
 }

@@ -24,6 +24,25 @@ void die(const std::string& why) {
   std::exit(1);
 }
 
+double process_cpu_seconds(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  unsigned long user = 0;
+  unsigned long system = 0;
+  std::sscanf(text.c_str() + text.rfind(')') + 2,
+              "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system);
+  return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+double process_mib(pid_t process, const std::string& line) {
+  std::ifstream file(fmt::format("/proc/{}/status", process));
+  std::string text;
+  while (std::getline(file, text)) {
+    if (text.rfind(line, 0) == 0) return std::atof(text.c_str() + line.size()) / 1024.0;
+  }
+  return 0;
+}
+
 LoadFolder::LoadFolder() {
   std::string pattern = (fs::temp_directory_path() / "rankward-load-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) die("cannot make a temporary folder");
@@ -112,33 +131,6 @@ ServedProgram::ServedProgram(const std::string& program, const std::string& conf
 ServedProgram::~ServedProgram() {
   kill(pid_, SIGTERM);
   waitpid(pid_, nullptr, 0);
-}
-
-double ServedProgram::cpu_seconds() const {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid_));
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  unsigned long user = 0;
-  unsigned long system = 0;
-  std::sscanf(text.c_str() + text.rfind(')') + 2,
-              "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system);
-  return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
-}
-
-double ServedProgram::status_mib(const std::string& key) const {
-  std::ifstream file(fmt::format("/proc/{}/status", pid_));
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.rfind(key, 0) == 0) return std::atof(line.c_str() + key.size()) / 1024.0;
-  }
-  return 0;
-}
-
-double ServedProgram::resident_mib() const {
-  return status_mib("VmRSS:");
-}
-
-double ServedProgram::peak_mib() const {
-  return status_mib("VmHWM:");
 }
 
 }  // namespace rankward::bench

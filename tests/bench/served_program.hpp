@@ -15,6 +15,11 @@ namespace rankward::bench {
 // Ends the program. For what makes a measurement impossible.
 [[noreturn]] void die(const std::string& why);
 
+// User and system time of all threads of a process.
+[[nodiscard]] double process_cpu_seconds(pid_t process);
+// A line of /proc/PID/status in MiB: "VmRSS:", "VmHWM:".
+[[nodiscard]] double process_mib(pid_t process, const std::string& line);
+
 // A temporary folder with an authority, a server's and a client's certificate below it.
 class LoadFolder {
  public:
@@ -23,6 +28,7 @@ class LoadFolder {
   LoadFolder(const LoadFolder&) = delete;
   LoadFolder& operator=(const LoadFolder&) = delete;
 
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
   // Returns the path.
   [[nodiscard]] std::string write(const std::string& name, const std::string& content) const;
   // `certFile: ..., keyFile: ..., clientCAFile: ...` of the configuration.
@@ -48,14 +54,11 @@ class ServedProgram {
   [[nodiscard]] std::uint16_t extender() const { return extender_; }
   [[nodiscard]] std::uint16_t webhook() const { return webhook_; }
   [[nodiscard]] std::uint16_t status() const { return status_; }
-  // User and system time of all its threads.
-  [[nodiscard]] double cpu_seconds() const;
-  [[nodiscard]] double resident_mib() const;
-  [[nodiscard]] double peak_mib() const;
+  [[nodiscard]] double cpu_seconds() const { return process_cpu_seconds(pid_); }
+  [[nodiscard]] double resident_mib() const { return process_mib(pid_, "VmRSS:"); }
+  [[nodiscard]] double peak_mib() const { return process_mib(pid_, "VmHWM:"); }
 
  private:
-  [[nodiscard]] double status_mib(const std::string& key) const;
-
   pid_t pid_ = 0;
   std::uint16_t extender_ = 0;
   std::uint16_t webhook_ = 0;
