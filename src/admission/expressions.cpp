@@ -29,34 +29,50 @@ const Rule& rule_of(std::string_view id) {
                         [&](const Rule* rule) { return rule->info.id == id; });
 }
 
-// In which namespaces something holds, as CEL.
-std::string namespaces_where(const Policy& policy, const RuleInfo& info, Mode own,
-                             const auto& wanted) {
-  const auto holds = [&](std::string_view namespace_) {
-    return wanted(policy.mode(info.id, namespace_).value_or(own));
-  };
-  const bool elsewhere = wanted(policy.mode(info.id, {}).value_or(own));
+// In which namespaces something holds, as CEL. `holds` is asked for each that a mode is set for,
+// and for "", which stands for all others.
+template <class Holds>
+std::string namespaces_where(const Policy& policy, Holds holds) {
+  const bool elsewhere = holds(std::string_view());
   std::set<std::string> exceptions;
-  for (const ModeOption& option : policy.options().modes) {
-    if (option.rule != info.id) continue;
+  for (const ModeOption& option : policy.options().modes)
     for (const std::string& name : option.namespaces)
-      if (holds(name) != elsewhere) exceptions.insert(name);
-  }
+      if (holds(std::string_view(name)) != elsewhere) exceptions.insert(name);
   if (exceptions.empty()) return elsewhere ? "true" : "false";
   const std::vector<std::string> names(exceptions.begin(), exceptions.end());
   return (elsewhere ? "!(request.namespace in " : "(request.namespace in ") + cel::list(names) +
          ")";
 }
 
+Mode mode_of(const Policy& policy, const RuleInfo& info, bool milder, std::string_view namespace_) {
+  return policy.mode(info.id, namespace_).value_or(milder ? info.milder_mode : info.default_mode);
+}
+
 std::string in_mode(const Policy& policy, const RuleInfo& info, bool milder, Mode mode) {
-  return namespaces_where(policy, info, milder ? info.milder_mode : info.default_mode,
-                          [&](Mode applied) { return applied == mode; });
+  return namespaces_where(policy, [&](std::string_view namespace_) {
+    return mode_of(policy, info, milder, namespace_) == mode;
+  });
+}
+
+// EPH-01 caps the mode of what ephemeral containers do.
+std::string in_mode_of_ephemeral(const Policy& policy, const RuleInfo& info, bool milder,
+                                 Mode mode) {
+  return namespaces_where(policy, [&](std::string_view namespace_) {
+    const Mode own = mode_of(policy, info, milder, namespace_);
+    return std::min(own, policy.mode("EPH-01", namespace_).value_or(own)) == mode;
+  });
 }
 
 // A list of the ids of rules that something exempts the pod from.
-std::string exempt_rules(const Policy& policy) {
+std::string exempt_rules(const Policy& policy, const std::vector<RuleExpression>& expressions) {
   std::string out = "[]";
   for (const Exemption& exemption : policy.exemptions()) {
+    std::vector<std::string> judged;
+    for (const RuleExpression& expression : expressions)
+      if (std::find(exemption.rules.begin(), exemption.rules.end(), expression.rule) !=
+          exemption.rules.end())
+        judged.emplace_back(expression.rule);
+    if (judged.empty()) continue;
     std::string condition = "request.namespace in " + cel::list(exemption.namespaces) +
                             " &&\n  object.spec.?serviceAccountName.orValue(\"default\") in " +
                             cel::list(exemption.service_accounts);
@@ -66,7 +82,7 @@ std::string exempt_rules(const Policy& policy) {
     if (exemption.expires)
       condition += " &&\n  timestamp(object.metadata.creationTimestamp) < timestamp(" +
                    std::to_string(*exemption.expires) + ")";
-    out += " +\n  (" + condition + " ?\n    " + cel::list(exemption.rules) + " : [])";
+    out += " +\n  (" + condition + " ?\n    " + cel::list(judged) + " : [])";
   }
   return out;
 }
@@ -85,9 +101,9 @@ std::string gpu_pod(const Policy& policy, const std::vector<RuleExpression>& exp
     const std::string name = variable_name(expression.rule);
     for (const bool milder : {false, true}) {
       if (milder && expression.milder.empty()) continue;
-      const std::string on = namespaces_where(
-          policy, rule.info, milder ? rule.info.milder_mode : rule.info.default_mode,
-          [](Mode applied) { return applied != Mode::kOff; });
+      const std::string on = namespaces_where(policy, [&](std::string_view namespace_) {
+        return mode_of(policy, rule.info, milder, namespace_) != Mode::kOff;
+      });
       if (on == "false") continue;
       out += " ||\n  ";
       if (on != "true") out += on + " && ";
@@ -106,20 +122,32 @@ std::string aimed(const Policy& policy) {
                     {"selects", cel::selects_gpu_nodes(policy)}});
 }
 
-// The new pod's findings that the old one did not have, in either grade.
-std::string news(const RuleExpression& expression, bool milder) {
+// The new pod's findings `t` that the old one did not have, in either grade.
+std::string news(const RuleExpression& expression, bool milder, std::string_view condition) {
   const std::string name = variable_name(expression.rule);
-  std::string known = "variables." + name + "[1].exists(k, t in k)";
-  if (!expression.milder.empty()) known += " || variables." + name + "Milder[1].exists(k, t in k)";
+  std::string known = found(name) + "[1].exists(k, t in k)";
+  if (!expression.milder.empty()) known += " || " + found(name) + "Milder[1].exists(k, t in k)";
   return cel::fill(R"(@found@[0]
-    .map(l, l.filter(t, variables.pods.size() == 1 || !(@known@)))
+    .map(l, l.filter(t, @condition@ && (variables.pods.size() == 1 || !(@known@))))
     .filter(l, l.size() > 0).map(l, l.join(", ")))",
-                   {{"found", found(name + (milder ? "Milder" : ""))}, {"known", known}});
+                   {{"found", found(name + (milder ? "Milder" : ""))},
+                    {"condition", condition},
+                    {"known", known}});
+}
+
+// What holds for findings of the rule in this mode: "false" where none is.
+std::string applies(const Policy& policy, const RuleInfo& info, bool milder, Mode mode) {
+  const std::string others = in_mode(policy, info, milder, mode);
+  const std::string ephemeral = in_mode_of_ephemeral(policy, info, milder, mode);
+  if (others == ephemeral) return others;
+  return cel::fill(R"((t.startsWith("ephemeralContainers[") ||
+      t.contains("\" to ephemeralContainers[") ? @ephemeral@ : @others@))",
+                   {{"ephemeral", ephemeral}, {"others", others}});
 }
 
 std::string tail_of(const RuleInfo& info) {
-  std::string out = ": ";
-  return out.append(info.title).append(". ").append(info.why).append(" Fix: ").append(info.fix);
+  std::string out(info.title);
+  return out.append(". ").append(info.why).append(" Fix: ").append(info.fix);
 }
 
 // The rule's message, or "" where it found nothing new in this mode.
@@ -128,11 +156,9 @@ std::string told(const Policy& policy, const RuleExpression& expression, Mode mo
   std::string lists;
   for (const bool milder : {false, true}) {
     if (milder && expression.milder.empty()) continue;
-    const std::string here = in_mode(policy, info, milder, mode);
-    if (here == "false") continue;
-    if (!lists.empty()) lists += " +\n  ";
-    lists += here == "true" ? news(expression, milder)
-                            : "(" + here + " ? " + news(expression, milder) + " : [])";
+    const std::string condition = applies(policy, info, milder, mode);
+    if (condition == "false") continue;
+    lists += (lists.empty() ? "" : " +\n  ") + news(expression, milder, condition);
   }
   if (lists.empty()) return {};
   std::string out = "(" + lists + ")\n  .join(\", \")";
@@ -140,7 +166,7 @@ std::string told(const Policy& policy, const RuleExpression& expression, Mode mo
   return cel::fill("[@texts@]\n  .map(m, m == \"\" ? \"\" : @begin@ + m + @end@)[0]",
                    {{"texts", out},
                     {"begin", cel::literal("[" + std::string(info.id) + "] ")},
-                    {"end", cel::literal(tail_of(info))}});
+                    {"end", cel::literal(": " + tail_of(info))}});
 }
 
 // What nothing refers to is left out.
@@ -188,7 +214,7 @@ std::vector<NamedExpression> all_variables(const Policy& policy,
   }
   out.push_back({"owner", R"(object.metadata.?ownerReferences.orValue([])
   .filter(o, o.?controller.orValue(false)).map(o, o.kind).join(""))"});
-  out.push_back({"exempt", exempt_rules(policy)});
+  out.push_back({"exempt", exempt_rules(policy, expressions)});
   return out;
 }
 
@@ -220,8 +246,7 @@ ModePolicy policy_of(const Policy& policy, const std::vector<RuleExpression>& ex
     const std::string name = variable_name(expression.rule) + "Told";
     out.variables.push_back({name, std::move(text)});
     out.validations.push_back({info.id, found(name) + " == \"\"",
-                               "[" + std::string(info.id) + "] " + tail_of(info).substr(2),
-                               found(name)});
+                               "[" + std::string(info.id) + "] " + tail_of(info), found(name)});
   }
   if (mode == Mode::kEnforce) {
     const std::string all = everything_denied(out.validations);
@@ -230,6 +255,24 @@ ModePolicy policy_of(const Policy& policy, const std::vector<RuleExpression>& ex
   }
   drop_unused(out);
   return out;
+}
+
+// EPH-01 is in every rule's own expression; HP-08 and SCH-02 have one where they are configured.
+std::string_view why_unexpressed(std::string_view rule) {
+  struct Reason {
+    std::string_view rule;
+    std::string_view why;
+  };
+  static constexpr Reason kReasons[] = {
+      {"HP-06", "an expression cannot look up the volume of a claim"},
+      {"HP-08", "not configured (admission.allowedHostPaths)"},
+      {"SCH-02", "not configured (admission.servedSchedulers)"},
+      {"EPH-01", "part of every rule here: ephemeral containers are judged as the others are"},
+      {"SELF-01", "it is about ConfigMaps and Namespaces"},
+  };
+  for (const Reason& reason : kReasons)
+    if (reason.rule == rule) return reason.why;
+  return "nobody has put it into CEL";
 }
 
 }  // namespace
@@ -245,7 +288,7 @@ PodPolicies pod_policies(const Policy& policy) {
     const bool expressed =
         std::any_of(expressions.begin(), expressions.end(),
                     [&](const RuleExpression& known) { return known.rule == info.id; });
-    if (!expressed) out.unexpressed.push_back({info.id, "it has no expression in CEL"});
+    if (!expressed) out.unexpressed.push_back({info.id, why_unexpressed(info.id)});
   }
   return out;
 }

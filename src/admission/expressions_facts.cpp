@@ -8,7 +8,10 @@ namespace rankward::admission {
 namespace cel {
 
 std::string quoted(std::string_view text) {
-  return fill(R"(strings.quote(@text@.size() > 64 ? @text@.substring(0, 64) + "..." : @text@))",
+  // strings.quote leaves control characters that have no letter of their own.
+  return fill(R"((@text@.matches("^[ -~]*$") ?
+      strings.quote(@text@.size() > 64 ? @text@.substring(0, 64) + "..." : @text@) :
+      "what cannot be printed"))",
               {{"text", text}});
 }
 
