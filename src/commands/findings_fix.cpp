@@ -58,6 +58,11 @@ class Place {
     return container_ && steps_[*container_].key == "ephemeralContainers";
   }
   [[nodiscard]] bool in_spec() const { return spec_.has_value(); }
+  [[nodiscard]] bool in_pod() const {
+    return spec_ && (container_ || std::any_of(steps_.begin(), steps_.end(), [](const auto& step) {
+                       return !step.index && step.key == "volumes";
+                     }));
+  }
 
   // Opens the pod's spec, the container of the finding, or all of the path.
   [[nodiscard]] YamlPath spec() const { return down(*spec_, spec_->size()); }
@@ -199,7 +204,7 @@ std::string without_field(const Place& place) {
   if (last.index) {
     yaml.line("- # entry " + last.key + ": take it out");
   } else {
-    yaml.line(yaml_string(last.key) + ": null  # or take the line out");
+    yaml.line(yaml_string(last.key) + ":  # take this line out");
   }
   return std::move(yaml).text();
 }
@@ -244,7 +249,7 @@ std::vector<Choice> selected_node(const Place& place) {
   if (!place.in_spec()) return {};
   YamlPath yaml = place.spec();
   const std::size_t depth = yaml.depth();
-  yaml.line("nodeName: null  # or take the line out");
+  yaml.line("nodeName:  # take this line out");
   yaml.enter("nodeSelector");
   yaml.line("kubernetes.io/hostname: NODE  # what nodeName says now; only where it must be it");
   yaml.leave_to(depth);
@@ -271,7 +276,9 @@ std::vector<Choice> choices(const admission::Policy& policy, const admission::Fi
   const Place place(finding);
   const std::string_view rule = finding.rule;
   if (rule == "HP-01") return for_device_volume(finding, place);
-  if (rule == "HP-02" || rule == "HP-04") return without_volume(finding, place);
+  // In the PersistentVolume itself nothing but its absence would do.
+  if (rule == "HP-06" && place.in_pod()) return for_device_volume(finding, place);
+  if (rule == "HP-02" || rule == "HP-04" || rule == "HP-08") return without_volume(finding, place);
   if (rule == "HP-05") return without_mount(finding, place);
   if (rule == "HP-07") return plain_path(finding, place);
   if (rule == "ENV-01" || rule == "ENV-02") return for_variable(finding, place);
@@ -283,7 +290,7 @@ std::vector<Choice> choices(const admission::Policy& policy, const admission::Fi
     return request_or_drop(finding, place);
   }
   if (rule == "PRIV-01" || rule == "PRIV-02") return without_privileges(finding, place);
-  if (rule == "PRIV-03") return {{"", without_field(place)}};
+  if (rule == "PRIV-03" || rule == "RT-02") return {{"", without_field(place)}};
   if (rule == "SCH-01") return selected_node(place);
   if (rule == "SCH-02") return served_scheduler(policy, place);
   return {};

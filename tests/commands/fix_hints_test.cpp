@@ -67,13 +67,24 @@ TEST_F(FixHints, SayTheLinesAtThePathOfTheFinding) {
        {"      env:\n        - name: NVIDIA_VISIBLE_DEVICES  # take this entry out\n"}},
       {pod("runtimeClassName: nvidia\n  containers: [{name: c}]"),
        "RT-01",
-       {"where none does:\n  spec:\n    runtimeClassName: null"}},
+       {"where none does:\n  spec:\n    runtimeClassName:  # take this line out"}},
       {pod("containers: [{name: c}]", ", annotations: {cdi.k8s.io/gpu: x}"),
        "ANN-01",
-       {"  metadata:\n    annotations:\n      cdi.k8s.io/gpu: null", "  spec:\n    containers:"}},
+       {"  metadata:\n    annotations:\n      cdi.k8s.io/gpu:  # take this line out",
+        "  spec:\n    containers:"}},
+      {pod("hostPID: true\n  containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]"),
+       "PRIV-03",
+       {"spec:\n  hostPID:  # take this line out\n"}},
+      {pod("tolerations: [{key: nvidia.com/gpu, operator: Exists}]\n  containers: [{name: c}]"),
+       "SCH-03",
+       {"where a container needs a GPU:\n",
+        "  spec:\n    tolerations:\n      - # entry 0: take it out"}},
+      {pod("containers: [{name: c, env: [{name: CUDA_VERSION, value: \"12\"}]}]"),
+       "ENV-05",
+       {"- name: CUDA_VERSION  # take this entry out"}},
       {pod("nodeName: n-1\n  containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]"),
        "SCH-01",
-       {"spec:\n  nodeName: null", "  nodeSelector:\n    kubernetes.io/hostname: NODE"}},
+       {"spec:\n  nodeName:  # take", "  nodeSelector:\n    kubernetes.io/hostname: NODE"}},
       {pod("containers: [{name: c, securityContext: {privileged: true}, resources: {limits: "
            "{nvidia.com/gpu: 1}}}]"),
        "PRIV-02",
@@ -107,11 +118,11 @@ spec:
         spec: {containers: [{name: c}]}
 )",
                                    "ANN-01");
-  EXPECT_THAT(hint,
-              AllOf(HasSubstr("  spec:\n    jobTemplate:\n      spec:\n        template:\n    "
-                              "      spec:\n            containers:"),
-                    HasSubstr("        template:\n          metadata:\n            "
-                              "annotations:\n              cdi.k8s.io/gpu: null")));
+  EXPECT_THAT(
+      hint, AllOf(HasSubstr("  spec:\n    jobTemplate:\n      spec:\n        template:\n    "
+                            "      spec:\n            containers:"),
+                  HasSubstr("        template:\n          metadata:\n            "
+                            "annotations:\n              cdi.k8s.io/gpu:  # take this line out")));
 }
 
 // Each choice is a YAML document by itself, whatever the names in it.
