@@ -63,8 +63,10 @@ class Reader {
       return;
     }
     const HelmTemplates templates(*text);
-    for (formats::Document& document : *documents)
-      take(file, std::string(templates.at(document.line)), std::move(document));
+    for (formats::Document& document : *documents) {
+      const std::size_t line = document.line;
+      take(file, std::string(templates.at(line)), std::move(document));
+    }
   }
 
   void take(const std::string& file, std::string helm_template, formats::Document document) {
