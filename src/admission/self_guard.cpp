@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "answer_text.hpp"
+#include "answer.hpp"
 #include "rule.hpp"
 #include "text.hpp"
 
@@ -45,30 +45,12 @@ Finding finding_at(std::string field, std::string subject, std::string what, Mod
   return out;
 }
 
-Judgement judgement_of(std::vector<Finding> findings, Mode mode) {
+Judgement judgement_of(const Policy& policy, std::vector<Finding> findings,
+                       std::string_view skipped = {}) {
   Judgement out;
   out.findings = std::move(findings);
-  const bool found = !out.findings.empty() && mode != Mode::kOff;
-  if (!found) out.findings.clear();
-  out.allowed = !found || mode != Mode::kEnforce;
-  std::vector<const Finding*> all;
-  for (const Finding& finding : out.findings)
-    all.push_back(&finding);
-  if (!out.allowed) {
-    out.message = denial_message(all, {});
-    for (const Finding& finding : out.findings)
-      if (out.causes.size() < kMaxCauses)
-        out.causes.push_back({finding.field, finding.message(), std::string(finding.rule)});
-  } else if (mode == Mode::kWarn) {
-    out.warnings = warning_lines("", all);
-  }
-  out.audit_annotations.emplace_back("decision", out.allowed ? "allow" : "deny");
-  if (found) {
-    out.counts.push_back(
-        {kSelfGuard.info.id, mode, static_cast<std::uint32_t>(out.findings.size())});
-    out.audit_annotations.emplace_back("mode", to_string(mode));
-    out.audit_annotations.emplace_back("rules", kSelfGuard.info.id);
-  }
+  std::erase_if(out.findings, [](const Finding& finding) { return finding.mode == Mode::kOff; });
+  complete(policy, {}, skipped, out);
   return out;
 }
 
@@ -76,12 +58,7 @@ Mode mode_in(const Policy& policy, std::string_view namespace_) {
   return policy.mode(kSelfGuard.info.id, namespace_).value_or(kSelfGuard.info.default_mode);
 }
 
-Judgement admitted_for_administrator() {
-  Judgement out;
-  out.audit_annotations.emplace_back("decision", "allow");
-  out.audit_annotations.emplace_back("skipped", "administrator");
-  return out;
-}
+constexpr std::string_view kByAdministrator = "administrator";
 
 // Why a namespace of that name is no ordinary one; "" where it is.
 std::string waits_for(const PolicyOptions& options, const std::string& name) {
@@ -135,7 +112,8 @@ bool is_administrator(const PolicyOptions& options, const Requester& requester) 
 Judgement judge_configuration(const Policy& policy, const Requester& requester,
                               const std::string& namespace_,
                               std::span<const ConfigurationChange> changes) {
-  if (is_administrator(policy.options(), requester)) return admitted_for_administrator();
+  if (is_administrator(policy.options(), requester))
+    return judgement_of(policy, {}, kByAdministrator);
   const Mode mode = mode_in(policy, namespace_);
   std::vector<Finding> findings;
   for (const ConfigurationChange& change : changes) {
@@ -151,12 +129,13 @@ Judgement judge_configuration(const Policy& policy, const Requester& requester,
       findings.push_back(finding_at(change.field, std::move(grant.field), std::move(what), mode));
     }
   }
-  return judgement_of(std::move(findings), mode);
+  return judgement_of(policy, std::move(findings));
 }
 
 Judgement judge_namespace(const Policy& policy, const Requester& requester,
                           const NamespaceChange& change) {
-  if (is_administrator(policy.options(), requester)) return admitted_for_administrator();
+  if (is_administrator(policy.options(), requester))
+    return judgement_of(policy, {}, kByAdministrator);
   const std::string& name = change.metadata.name;
   const Mode mode = mode_in(policy, name);
   std::vector<Finding> findings;
@@ -172,7 +151,7 @@ Judgement judge_namespace(const Policy& policy, const Requester& requester,
              !change.metadata.deleting) {
     findings = labels_taken(change.old_metadata->labels, change.metadata.labels, mode);
   }
-  return judgement_of(std::move(findings), mode);
+  return judgement_of(policy, std::move(findings));
 }
 
 }  // namespace rankward::admission

@@ -11,10 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "expiry.hpp"
 #include "extender.hpp"
 #include "metrics.hpp"
 #include "rankward/admission/policy.hpp"
 #include "rankward/admission/rules.hpp"
+#include "rankward/cluster/cluster_facts.hpp"
 #include "rankward/cluster/gang_keeper.hpp"
 #include "rankward/cluster/inventory.hpp"
 #include "rankward/cluster/kubeconfig.hpp"
@@ -84,16 +86,44 @@ std::vector<std::string> rule_ids() {
   return ids;
 }
 
+std::vector<std::string> exemption_names(const admission::Policy& policy) {
+  std::vector<std::string> names;
+  for (const admission::Exemption& exemption : policy.exemptions())
+    names.push_back(exemption.name);
+  return names;
+}
+
+bool is_in_cluster() {
+  return std::getenv("KUBERNETES_SERVICE_HOST") != nullptr;
+}
+
+Result<cluster::ApiServer> api_server(const Configuration& configuration) {
+  return configuration.kubeconfig.empty() ? cluster::in_cluster()
+                                          : cluster::from_kubeconfig(configuration.kubeconfig);
+}
+
+std::vector<cluster::FactsResource> facts_resources(const Configuration& configuration) {
+  using enum cluster::FactsResource;
+  std::vector<cluster::FactsResource> out;
+  for (const auto resource : {kPersistentVolumes, kNamespaces, kNodes}) {
+    const auto& names = configuration.admission_watch;
+    if (std::find(names.begin(), names.end(), cluster::to_string(resource)) != names.end())
+      out.push_back(resource);
+  }
+  return out;
+}
+
 }  // namespace
 
 struct Application::Impl {
-  Impl(Configuration given, record::Log& to)
-      : configuration(std::move(given)), log(to), metrics(rule_ids()) {}
+  Impl(Configuration given, const admission::Policy& policy, record::Log& to)
+      : configuration(std::move(given)), log(to), metrics(rule_ids(), exemption_names(policy)) {}
 
   Result<void> open_source(const cluster::SnapshotSource* given);
   Result<void> open_doors(admission::Policy policy);
   std::vector<Sample> samples() const;
   void warn_of_expiry() const;
+  void open_facts();
   void open_keeper(cluster::ApiServer api);
   void on_snapshot();
   void stop_cluster();
@@ -105,6 +135,7 @@ struct Application::Impl {
   std::unique_ptr<cluster::InventorySource> inventory;
   std::unique_ptr<cluster::ClusterWatcher> watcher;
   const cluster::SnapshotSource* source = nullptr;
+  std::unique_ptr<cluster::ClusterFactsWatcher> facts;         // of the webhook
   std::unique_ptr<cluster::PlanBoard> board;                   // where there is a source
   std::unique_ptr<cluster::GangKeeper> keeper;                 // where there is an API server
   std::atomic<cluster::GangKeeper*> snapshot_reader{nullptr};  // told of each Snapshot
@@ -136,15 +167,13 @@ Result<void> Application::Impl::open_source(const cluster::SnapshotSource* given
     source = inventory.get();
     return {};
   }
-  const bool in_cluster = std::getenv("KUBERNETES_SERVICE_HOST") != nullptr;
-  if (configuration.kubeconfig.empty() && !in_cluster) {
+  if (configuration.kubeconfig.empty() && !is_in_cluster()) {
     log.warning(
         "no cluster state: neither kubeconfig nor inventory is configured and this is no pod; each "
         "pod is judged alone, from the nodes in the request (nodeCacheCapable: false)");
     return {};
   }
-  auto api = configuration.kubeconfig.empty() ? cluster::in_cluster()
-                                              : cluster::from_kubeconfig(configuration.kubeconfig);
+  auto api = api_server(configuration);
   if (!api) return std::move(api.error());
   cluster::WatcherOptions options;
   options.labels = configuration.labels;
@@ -156,6 +185,24 @@ Result<void> Application::Impl::open_source(const cluster::SnapshotSource* given
   board = std::make_unique<cluster::PlanBoard>(*source, cluster::machine_clock());
   open_keeper(std::move(*api));
   return {};
+}
+
+// What the webhook may know beside the object. It judges without it too, so a cluster that cannot
+// be asked is no reason not to start.
+void Application::Impl::open_facts() {
+  const auto resources = facts_resources(configuration);
+  if (!configuration.webhook_door || resources.empty()) return;
+  const bool has_api_server = !configuration.kubeconfig.empty() || is_in_cluster();
+  if (!has_api_server || !configuration.inventory.empty()) return;
+  auto api = api_server(configuration);
+  if (!api) {
+    log.warning("the webhook knows nothing of the cluster beside the object",
+                {{"err", api.error().to_string()}});
+    return;
+  }
+  cluster::WatcherOptions options;
+  options.on_event = [this](const cluster::WatchEvent& event) { log_event(log, event); };
+  facts = cluster::ClusterFactsWatcher::start(std::move(*api), resources, std::move(options));
 }
 
 // The writes of gangs, by one of all replicas.
@@ -175,6 +222,7 @@ void Application::Impl::open_keeper(cluster::ApiServer api) {
 void Application::Impl::stop_cluster() {
   if (watcher) watcher->stop();
   if (keeper) keeper->stop();
+  if (facts) facts->stop();
 }
 
 void Application::Impl::on_snapshot() {
@@ -219,7 +267,9 @@ Result<void> Application::Impl::open_doors(admission::Policy policy) {
     board = std::make_unique<cluster::PlanBoard>(*source, cluster::machine_clock());
   }
   extender = std::make_unique<Extender>(std::move(options), board.get());
-  webhook = std::make_unique<Webhook>(std::move(policy));
+  webhook = std::make_unique<Webhook>(
+      std::move(policy),
+      WebhookOptions{.facts = facts ? &facts->facts() : nullptr, .mutate = configuration.mutate});
 
   std::vector<net::Listener> listeners;
   const auto add_door = [&](std::string name, std::uint16_t port, net::TlsOptions tls,
@@ -258,19 +308,11 @@ Result<void> Application::Impl::open_doors(admission::Policy policy) {
   return {};
 }
 
-// A certificate that nobody renews is found here a month before it stops every call.
+// What nobody renews is told a month before it is missed.
 void Application::Impl::warn_of_expiry() const {
-  constexpr std::chrono::hours kAhead{24 * 30};
-  const auto not_after = server->certificates_not_after();
-  for (std::size_t i = 0; i < door_names.size(); ++i) {
-    if (!not_after[i]) continue;
-    const auto left = *not_after[i] - system_clock::now();
-    if (left > kAhead) continue;
-    log.warning("the serving certificate ends soon",
-                {{"door", door_names[i]},
-                 {"daysLeft", std::int64_t{std::chrono::duration_cast<std::chrono::hours>(left) /
-                                           std::chrono::hours(24)}}});
-  }
+  const auto now = system_clock::now();
+  warn_of_certificates(*server, door_names, now, log);
+  if (configuration.webhook_door) warn_of_exemptions(webhook->policy(), now, log);
 }
 
 std::vector<Sample> Application::Impl::samples() const {
@@ -280,6 +322,10 @@ std::vector<Sample> Application::Impl::samples() const {
   if (board) add_board_samples(*board, list);
   if (watcher) add_watcher_samples(*watcher, list);
   if (keeper) add_keeper_samples(keeper->stats(), list);
+  if (facts) add_facts_samples(*facts, list);
+  if (configuration.webhook_door) {
+    add_exemption_samples(webhook->policy(), system_clock::to_time_t(system_clock::now()), list);
+  }
   add_door_samples(*server, door_names, list);
   list.counter("rankward_log_lines_dropped_total", "Log lines lost because stderr was too slow.",
                log.dropped());
@@ -291,8 +337,9 @@ Result<std::unique_ptr<Application>> Application::start(Configuration configurat
                                                         const cluster::SnapshotSource* source) {
   auto policy = admission::Policy::make(configuration.admission);
   if (!policy) return std::move(policy.error()).under("admission");
-  auto impl = std::make_unique<Impl>(std::move(configuration), log);
+  auto impl = std::make_unique<Impl>(std::move(configuration), *policy, log);
   if (auto opened = impl->open_source(source); !opened) return std::move(opened.error());
+  impl->open_facts();
   if (auto opened = impl->open_doors(std::move(*policy)); !opened) return std::move(opened.error());
   impl->expiry_watch = std::jthread([raw = impl.get()](const std::stop_token& stop) {
     std::mutex mutex;

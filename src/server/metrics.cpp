@@ -26,11 +26,14 @@ std::string_view to_string(Verb verb) {
       return "preempt";
     case Verb::kValidate:
       return "validate";
+    case Verb::kMutate:
+      return "mutate";
   }
   return "";
 }
 
-Metrics::Metrics(const std::vector<std::string>& rules) {
+Metrics::Metrics(const std::vector<std::string>& rules,
+                 const std::vector<std::string>& exemptions) {
   auto& requests = prometheus::BuildCounter()
                        .Name("rankward_requests_total")
                        .Help("Calls answered, by verb and outcome.")
@@ -71,10 +74,21 @@ Metrics::Metrics(const std::vector<std::string>& rules) {
                        .Name("rankward_admission_warnings_total")
                        .Help("Findings that were returned as warnings, by rule.")
                        .Register(registry_);
+  auto& audits = prometheus::BuildCounter()
+                     .Name("rankward_admission_audits_total")
+                     .Help("Findings that only the audit log shows, by rule.")
+                     .Register(registry_);
   for (const std::string& rule : rules) {
     denials_[rule] = &denials.Add({{"rule", rule}});
     warnings_[rule] = &warnings.Add({{"rule", rule}});
+    audits_[rule] = &audits.Add({{"rule", rule}});
   }
+  auto& exempted = prometheus::BuildCounter()
+                       .Name("rankward_admission_exempted_total")
+                       .Help("Objects with findings that an exemption covered, by exemption.")
+                       .Register(registry_);
+  for (const std::string& exemption : exemptions)
+    exemptions_[exemption] = &exempted.Add({{"exemption", exemption}});
 }
 
 void Metrics::answered(Verb verb, Outcome outcome, double seconds) {
@@ -99,14 +113,26 @@ void Metrics::plan_refused() {
   plan_refusals_->Increment();
 }
 
-void Metrics::denied(std::string_view rule) {
-  if (const auto found = denials_.find(rule); found != denials_.end()) found->second->Increment();
+void Metrics::found(const admission::RuleCount& count) {
+  const auto add = [&](const ByName& counters) {
+    if (const auto found = counters.find(count.rule); found != counters.end())
+      found->second->Increment(count.count);
+  };
+  switch (count.mode) {
+    case admission::Mode::kEnforce:
+      return add(denials_);
+    case admission::Mode::kWarn:
+      return add(warnings_);
+    case admission::Mode::kAudit:
+      return add(audits_);
+    case admission::Mode::kOff:
+      return;
+  }
 }
 
-void Metrics::warned(std::string_view rule) {
-  if (const auto found = warnings_.find(rule); found != warnings_.end()) {
+void Metrics::exempted(std::string_view exemption) {
+  if (const auto found = exemptions_.find(exemption); found != exemptions_.end())
     found->second->Increment();
-  }
 }
 
 std::string Metrics::text(const std::vector<Sample>& samples) const {

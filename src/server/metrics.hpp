@@ -12,12 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "rankward/admission/judge.hpp"
 #include "rankward/placement/reason.hpp"
 
 namespace rankward::server {
 
-enum class Verb : std::uint8_t { kFilter, kPrioritize, kPreempt, kValidate };
-inline constexpr std::size_t kVerbs = 4;
+enum class Verb : std::uint8_t { kFilter, kPrioritize, kPreempt, kValidate, kMutate };
+inline constexpr std::size_t kVerbs = 5;
 [[nodiscard]] std::string_view to_string(Verb verb);
 
 enum class Outcome : std::uint8_t { kOk, kError, kBadRequest };
@@ -35,7 +36,8 @@ struct Sample {
 // computed from a series that appears with its first event.
 class Metrics {
  public:
-  explicit Metrics(const std::vector<std::string>& rules);
+  // `exemptions`: the names of those configured and of the presets.
+  Metrics(const std::vector<std::string>& rules, const std::vector<std::string>& exemptions);
 
   void answered(Verb verb, Outcome outcome, double seconds);
   void rejected(placement::ReasonCode code, std::uint32_t nodes);
@@ -43,8 +45,8 @@ class Metrics {
   void planned();
   void plan_missed();
   void plan_refused();
-  void denied(std::string_view rule);
-  void warned(std::string_view rule);
+  void found(const admission::RuleCount& count);
+  void exempted(std::string_view exemption);
 
   // Prometheus text format, version 0.0.4.
   [[nodiscard]] std::string text(const std::vector<Sample>& samples) const;
@@ -57,8 +59,11 @@ class Metrics {
   prometheus::Counter* plans_ = nullptr;
   prometheus::Counter* plan_misses_ = nullptr;
   prometheus::Counter* plan_refusals_ = nullptr;
-  std::map<std::string, prometheus::Counter*, std::less<>> denials_;
-  std::map<std::string, prometheus::Counter*, std::less<>> warnings_;
+  using ByName = std::map<std::string, prometheus::Counter*, std::less<>>;
+  ByName denials_;
+  ByName warnings_;
+  ByName audits_;
+  ByName exemptions_;
 };
 
 }  // namespace rankward::server

@@ -116,36 +116,52 @@ net::Handler extender_handler(const Extender& extender, std::vector<std::string>
   };
 }
 
+namespace {
+
+// What was answered goes to the log and the counters once it has left.
+void record_review(Verb verb, const ReviewAnswer& answer, duration<double> elapsed,
+                   Metrics& metrics, record::Log& log) {
+  metrics.answered(verb, answer.outcome, elapsed.count());
+  for (const admission::RuleCount& count : answer.counts)
+    metrics.found(count);
+  for (const std::string& exemption : answer.exempted_by)
+    metrics.exempted(exemption);
+  if (answer.outcome == Outcome::kOk) {
+    record::write(log, answer.decision);
+  } else {
+    log.error("admission", answer.error,
+              {{"requestID", answer.decision.request_id}, {"object", answer.decision.object}});
+  }
+}
+
+}  // namespace
+
 net::Handler webhook_handler(const Webhook& webhook, Metrics& metrics, record::Log& log) {
   return [&webhook, &metrics, &log](const net::Request& request, net::Response& response) {
-    if (request.target != "/validate") {
-      return refuse(response, 404, "not found: this door has /validate");
+    const bool mutate = webhook.mutates() && request.target == "/mutate";
+    if (!mutate && request.target != "/validate") {
+      return refuse(response, 404,
+                    webhook.mutates() ? "not found: this door has /validate and /mutate"
+                                      : "not found: this door has /validate");
     }
     if (request.method != "POST") {
       response.headers.emplace_back("Allow", "POST");
-      return refuse(response, 405, "/validate is called with POST");
+      return refuse(response, 405, "reviews are sent with POST");
     }
     if (too_late(request)) {
       response.retry_after = std::chrono::seconds(1);
       return refuse(response, 503, "the caller's timeout passed before the review was read");
     }
-    ReviewAnswer answer = webhook.validate(request.body, response.body);
+    ReviewAnswer answer = mutate ? webhook.mutate(request.body, response.body)
+                                 : webhook.validate(request.body, response.body);
     response.status = answer.status;
     if (answer.status != 200) response.content_type = "text/plain; charset=utf-8";
     const auto elapsed = steady_clock::now() - request.received_at;
-    response.after_sent = [answer = std::move(answer), elapsed, &metrics, &log]() mutable {
+    response.after_sent = [verb = mutate ? Verb::kMutate : Verb::kValidate,
+                           answer = std::move(answer), elapsed, &metrics, &log]() mutable {
       answer.decision.microseconds =
           std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count();
-      metrics.answered(Verb::kValidate, answer.outcome, duration<double>(elapsed).count());
-      for (const std::string& rule : answer.denied_by)
-        metrics.denied(rule);
-      for (const std::string& rule : answer.warned_by)
-        metrics.warned(rule);
-      if (answer.outcome == Outcome::kOk) {
-        record::write(log, answer.decision);
-      } else {
-        log.error("admission", answer.error, {{"requestID", answer.decision.request_id}});
-      }
+      record_review(verb, answer, elapsed, metrics, log);
     };
   };
 }

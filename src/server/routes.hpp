@@ -18,7 +18,7 @@ namespace rankward::server {
                                             std::vector<std::string> client_names, Metrics& metrics,
                                             record::Log& log);
 
-// POST /validate.
+// POST /validate, and /mutate where the webhook does that.
 [[nodiscard]] net::Handler webhook_handler(const Webhook& webhook, Metrics& metrics,
                                            record::Log& log);
 

@@ -63,6 +63,33 @@ void add_watcher_samples(const cluster::ClusterWatcher& watcher, SampleList& lis
                stats.bad_annotations);
 }
 
+void add_facts_samples(const cluster::ClusterFactsWatcher& facts, SampleList& list) {
+  const auto stats = facts.stats();
+  const auto each = [&](auto&& emit) {
+    for (const cluster::FactsStats& of : stats)
+      emit(of, SampleList::Labels{{"resource", std::string(cluster::to_string(of.resource))}});
+  };
+  each([&](const auto& of, auto labels) {
+    list.gauge("rankward_cluster_facts_watched",
+               "Whether admission sees these objects of the cluster.",
+               of.state == cluster::FactsState::kWatched ? 1 : 0, labels);
+  });
+  each([&](const auto& of, auto labels) {
+    list.counter("rankward_cluster_facts_failures_total",
+                 "Lists and watches of these objects that failed.", of.watch.failures, labels);
+  });
+}
+
+void add_exemption_samples(const admission::Policy& policy, admission::UnixSeconds now,
+                           SampleList& list) {
+  for (const admission::Exemption& exemption : policy.exemptions()) {
+    if (!exemption.expires) continue;
+    list.gauge("rankward_admission_exemption_expiry_seconds",
+               "Time until the exemption ends; below 0 it exempts nothing any more.",
+               static_cast<double>(*exemption.expires - now), {{"exemption", exemption.name}});
+  }
+}
+
 void add_keeper_samples(const cluster::GangKeeperStats& stats, SampleList& list) {
   list.gauge("rankward_leader", "Whether this process holds the Lease and writes.",
              stats.leader.leading ? 1 : 0);

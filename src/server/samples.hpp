@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "metrics.hpp"
+#include "rankward/admission/policy.hpp"
+#include "rankward/cluster/cluster_facts.hpp"
 #include "rankward/cluster/gang_keeper.hpp"
 #include "rankward/cluster/plan_board.hpp"
 #include "rankward/cluster/watcher.hpp"
@@ -30,6 +32,10 @@ class SampleList {
 void add_board_samples(cluster::PlanBoard& board, SampleList& list);
 void add_watcher_samples(const cluster::ClusterWatcher& watcher, SampleList& list);
 void add_keeper_samples(const cluster::GangKeeperStats& stats, SampleList& list);
+void add_facts_samples(const cluster::ClusterFactsWatcher& facts, SampleList& list);
+// When each exemption that ends does.
+void add_exemption_samples(const admission::Policy& policy, admission::UnixSeconds now,
+                           SampleList& list);
 // `doors`: names of the server's listeners, in their order.
 void add_door_samples(const net::Server& server, const std::vector<std::string>& doors,
                       SampleList& list);

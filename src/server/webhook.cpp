@@ -1,160 +1,125 @@
 #include "webhook.hpp"
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
+#include "rankward/admission/companion.hpp"
 #include "rankward/admission/judge.hpp"
-#include "rankward/formats/objects.hpp"
-#include "rankward/formats/review.hpp"
-#include "rankward/formats/workload.hpp"
+#include "rankward/formats/judged_object.hpp"
+#include "rankward/formats/mutation.hpp"
+#include "webhook_guard.hpp"
+#include "webhook_request.hpp"
 
 namespace rankward::server {
 namespace {
 
 using formats::AdmissionRequest;
-using formats::TemplateAt;
-
-admission::Operation operation_of(formats::Operation operation) {
-  switch (operation) {
-    case formats::Operation::kCreate:
-      return admission::Operation::kCreate;
-    case formats::Operation::kUpdate:
-      return admission::Operation::kUpdate;
-    case formats::Operation::kDelete:
-      return admission::Operation::kDelete;
-    case formats::Operation::kConnect:
-      return admission::Operation::kConnect;
-  }
-  return admission::Operation::kCreate;
-}
-
-std::string_view name_of(formats::Operation operation) {
-  switch (operation) {
-    case formats::Operation::kCreate:
-      return "CREATE";
-    case formats::Operation::kUpdate:
-      return "UPDATE";
-    case formats::Operation::kDelete:
-      return "DELETE";
-    case formats::Operation::kConnect:
-      return "CONNECT";
-  }
-  return "";
-}
-
-std::vector<admission::Subject> subjects_of(const std::vector<TemplateAt>& templates,
-                                            const AdmissionRequest& request, bool old) {
-  const bool pod = request.kind.kind == "Pod";
-  std::vector<admission::Subject> subjects;
-  for (const TemplateAt& found : templates) {
-    subjects.push_back(
-        {.metadata = found.pod_template.metadata,
-         .spec = found.pod_template.spec,
-         .namespace_ = request.namespace_,
-         .path_prefix = found.path,
-         .workload_kind = pod ? std::string() : request.kind.kind,
-         // Only a CREATE can be the user's own choice of a node.
-         .stands = old || (pod && request.operation != formats::Operation::kCreate)});
-  }
-  return subjects;
-}
-
-ReviewAnswer refuse(int status, Outcome outcome, std::string error,
-                    record::AdmissionDecision decision, std::string& out) {
-  out += error;
-  out += '\n';
-  return {status, outcome, std::move(error), {}, {}, std::move(decision)};
-}
+using formats::JudgedObject;
 
 admission::UnixSeconds seconds_now() {
   using namespace std::chrono;
   return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
 }
 
-std::string object_of(const AdmissionRequest& request) {
-  std::string out = request.kind.kind;
-  if (!request.sub_resource.empty()) out += "/" + request.sub_resource;
-  out += " ";
-  if (!request.namespace_.empty()) out += request.namespace_ + "/";
-  return out + (request.name.empty() ? "(name to be generated)" : request.name);
+// Nobody but we reads the pod templates of custom resources.
+bool is_custom(const formats::GroupVersionKind& kind) {
+  return !kind.group.empty() && kind.group != "apps" && kind.group != "batch";
 }
 
-std::string join_rules(const std::vector<admission::RuleCount>& counts) {
-  std::string out;
-  for (const admission::RuleCount& count : counts) {
-    if (!out.empty()) out += ',';
-    out += count.rule;
+bool is_pod(const AdmissionRequest& request) {
+  return request.kind.group.empty() && request.kind.kind == "Pod";
+}
+
+// Absent where the review has none.
+Result<std::optional<JudgedObject>> read_object(const AdmissionRequest& request,
+                                                std::string_view json) {
+  if (json.empty()) return std::optional<JudgedObject>();
+  auto read = formats::read_judged_object(request.kind.api_version(), request.kind.kind, json);
+  if (!read) return std::move(read.error());
+  return std::optional(std::move(*read));
+}
+
+admission::Judgement judge_read(const admission::Policy& policy, const AdmissionRequest& request,
+                                const std::optional<JudgedObject>& object,
+                                const std::optional<JudgedObject>& old_object,
+                                const admission::ClusterFacts* facts) {
+  const admission::Operation operation = operation_of(request.operation);
+  const bool deleting = object && object->metadata.deleting;
+  if (object && object->volume) {
+    return admission::judge_volume(
+        policy, {.operation = operation,
+                 .deleting = deleting,
+                 .volume = *object->volume,
+                 .old_volume = old_object && old_object->volume ? &*old_object->volume : nullptr});
   }
-  return out;
+  admission::Review review{
+      .operation = operation, .sub_resource = request.sub_resource, .deleting = deleting};
+  if (object) review.subjects = object->subjects(request.namespace_, facts);
+  if (old_object) review.old_subjects = old_object->subjects(request.namespace_, facts);
+  return admission::judge(policy, review, seconds_now());
 }
 
 }  // namespace
 
 ReviewAnswer Webhook::validate(std::string_view body, std::string& out) const {
-  record::AdmissionDecision decision;
   const auto request = formats::read_admission_review(body);
-  if (!request) {
-    return refuse(400, Outcome::kBadRequest, request.error().to_string(), std::move(decision), out);
-  }
-  decision.request_id = request->uid;
-  decision.object = object_of(*request);
-  decision.operation = name_of(request->operation);
-  decision.dry_run = request->dry_run;
+  if (!request) return refuse(400, Outcome::kBadRequest, request.error(), {}, out);
+  if (!is_guarded(request->kind)) return validate_object(*request, out);
+  auto judgement = guard(policy_, *request);
+  if (!judgement)
+    return refuse(500, Outcome::kError, judgement.error(), decision_of(*request), out);
+  return answer(*request, std::move(*judgement), out);
+}
 
-  std::vector<TemplateAt> templates;
-  std::vector<TemplateAt> old_templates;
-  const auto read_templates = [&](std::string_view json,
-                                  std::vector<TemplateAt>& into) -> Result<void> {
-    if (json.empty()) return {};
-    auto found = formats::pod_templates(request->kind.api_version(), request->kind.kind, json);
-    if (!found) return found.error();
-    into = std::move(*found);
-    return {};
+ReviewAnswer Webhook::validate_object(const AdmissionRequest& request, std::string& out) const {
+  // The API server has accepted the object, so one that we cannot read is our fault, unless it is
+  // one whose parts the API server does not know.
+  const auto unread = [&](const Error& error) {
+    return is_custom(request.kind) ? admit_unread(request, error, out)
+                                   : refuse(500, Outcome::kError, error, decision_of(request), out);
   };
-  // The API server has accepted the object, so one that we cannot read is our fault: 500, and
-  // failurePolicy decides.
-  for (const auto& [json, into] :
-       {std::pair{request->object, &templates}, std::pair{request->old_object, &old_templates}}) {
-    if (auto read = read_templates(json, *into); !read) {
-      return refuse(500, Outcome::kError, read.error().to_string(), std::move(decision), out);
+  const auto object = read_object(request, request.object);
+  if (!object) return unread(object.error());
+  auto old_object = read_object(request, request.old_object);
+  if (!old_object) {
+    if (!is_custom(request.kind)) return unread(old_object.error());
+    // An update that mends it: everything in the new one counts.
+    old_object = std::optional<JudgedObject>();
+  }
+  const auto facts = options_.facts != nullptr ? options_.facts->load() : nullptr;
+  return answer(request, judge_read(policy_, request, *object, *old_object, facts.get()), out);
+}
+
+ReviewAnswer Webhook::mutate(std::string_view body, std::string& out) const {
+  const auto request = formats::read_admission_review(body);
+  if (!request) return refuse(400, Outcome::kBadRequest, request.error(), {}, out);
+  ReviewAnswer answer;
+  answer.decision = decision_of(*request);
+  std::string patch;
+  if (is_pod(*request)) {
+    const auto object = read_object(*request, request->object);
+    const auto old_object = read_object(*request, request->old_object);
+    for (const auto* read : {&object, &old_object}) {
+      if (!*read)
+        return refuse(500, Outcome::kError, read->error(), std::move(answer.decision), out);
+    }
+    const auto pods =
+        *object ? (*object)->subjects(request->namespace_) : std::vector<admission::Subject>();
+    if (!pods.empty()) {
+      std::vector<admission::Subject> old_pods;
+      if (*old_object) old_pods = (*old_object)->subjects(request->namespace_);
+      const auto additions =
+          admission::void_additions(policy_,
+                                    {.operation = operation_of(request->operation),
+                                     .sub_resource = request->sub_resource,
+                                     .pod = pods.front(),
+                                     .old_pod = old_pods.empty() ? nullptr : &old_pods.front()},
+                                    seconds_now());
+      if (!additions.empty()) patch = formats::void_patch(additions);
     }
   }
-
-  bool deleting = false;
-  if (!request->object.empty()) {
-    const auto head = formats::read_object_head(request->object);
-    deleting = head && head->metadata.deleting;
-  }
-  const admission::Review review{.operation = operation_of(request->operation),
-                                 .sub_resource = request->sub_resource,
-                                 .deleting = deleting,
-                                 .subjects = subjects_of(templates, *request, false),
-                                 .old_subjects = subjects_of(old_templates, *request, true)};
-  admission::Judgement judgement = admission::judge(policy_, review, seconds_now());
-
-  formats::AdmissionResponse response;
-  response.uid = request->uid;
-  response.allowed = judgement.allowed;
-  response.message = std::move(judgement.message);
-  for (admission::Cause& cause : judgement.causes) {
-    response.causes.push_back(
-        {std::move(cause.field), std::move(cause.message), std::move(cause.reason)});
-  }
-  response.warnings = std::move(judgement.warnings);
-  for (auto& [key, value] : judgement.audit_annotations) {
-    response.audit_annotations[key] = std::move(value);
-  }
-  formats::write_admission_response(response, out);
-
-  ReviewAnswer answer;
-  for (const admission::RuleCount& count : judgement.counts) {
-    if (count.mode == admission::Mode::kEnforce) answer.denied_by.emplace_back(count.rule);
-    if (count.mode == admission::Mode::kWarn) answer.warned_by.emplace_back(count.rule);
-  }
-  decision.allowed = judgement.allowed;
-  decision.rules = join_rules(judgement.counts);
-  if (!judgement.exempt.empty()) decision.exempted_by = judgement.exempt.front().exempted_by;
-  answer.decision = std::move(decision);
+  formats::write_mutation_response(request->uid, patch, out);
   return answer;
 }
 
