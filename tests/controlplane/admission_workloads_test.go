@@ -102,7 +102,7 @@ func TestHonestControllersMakeTheirPods(t *testing.T) {
 	installed(t)
 	space := namespace(t, "honest-makers", nil)
 	webhookAnswers(t, space)
-	good := containers(container("train", oneGPU), container("logs", env(visible, "void"))) + ", schedulerName: nobody"
+	good := containers(container("train", oneGPU), container("logs", env(visible, "void"))) + ", nodeSelector: {kubernetes.io/hostname: nowhere}"
 	for _, manifest := range []string{deployment(good), statefulSet(good), job(good)} {
 		if a := create(t, space, strings.ReplaceAll(manifest, "NAME", "honest"), forReal); !a.accepted() || len(a.warnings) > 0 {
 			t.Error(tell(a))
