@@ -96,7 +96,7 @@ TEST(Grants, AreWhatLetsMoreThrough) {
       {"servedSchedulers", [](auto& o) { o.served_schedulers.clear(); }},
       {"allowedHostPaths", [](auto& o) { o.allowed_host_paths->push_back("/"); }},
       {"allowedHostPaths", [](auto& o) { o.allowed_host_paths.reset(); }},
-      {"vendors", [](auto& o) { o.vendors[0].resources.push_back("memory"); }},
+      {"vendors", [](auto& o) { o.vendors[0].resources.push_back("example.com/memory"); }},
       {"vendors", [](auto& o) { o.vendors[0].device_paths.clear(); }},
       {"fabricTests.maxSeconds", [](auto& o) { o.fabric_tests.max_seconds = 0; }},
       {"fabricTests.maxSeconds", [](auto& o) { o.fabric_tests.max_seconds = 601; }},
