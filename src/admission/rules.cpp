@@ -30,6 +30,7 @@
   RULE(kUnservedScheduler)            /* SCH-02 */  \
   RULE(kIdleOnGpuNode)                /* SCH-03 */  \
   RULE(kRequestAmounts)               /* REQ-01 */  \
+  RULE(kRequestMemory)                /* REQ-02 */  \
   RULE(kRankwardKeys)                 /* KEY-01 */  \
   RULE(kEphemeralContainers)          /* EPH-01 */  \
   RULE(kSelfGuard)                    /* SELF-01 */

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -101,6 +102,21 @@ std::optional<Bytes> measured_slice_memory(std::string_view product, std::string
     return std::nullopt;
   }
   return std::nullopt;
+}
+
+std::optional<SliceMemory> measured_slice_memory(std::string_view profile) {
+  profile = without_attributes(profile);
+  std::optional<SliceMemory> range;
+  for (const Model& model : kModels) {
+    for (const Slice& slice : model.slices) {
+      if (slice.profile != profile) continue;
+      const Bytes size{slice.mebibytes * kMebibyte};
+      if (!range) range = SliceMemory{size, size};
+      range->least = std::min(range->least, size);
+      range->most = std::max(range->most, size);
+    }
+  }
+  return range;
 }
 
 }  // namespace rankward::topology

@@ -86,6 +86,18 @@ TEST(MeasuredSliceMemory, IsThatOfThePlainProfileForEngineVariants) {
   }
 }
 
+TEST(MeasuredSliceMemory, HasTheRangeOverAllModelsOfOneName) {
+  const auto range = measured_slice_memory("1g.10gb");
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->least, Bytes{9728 * kMebibyte}) << "A100 80GB";
+  EXPECT_EQ(range->most, Bytes{9984 * kMebibyte}) << "H100 80GB";
+  const auto one = measured_slice_memory("7g.141gb");
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->least, one->most);
+  EXPECT_FALSE(measured_slice_memory("1g.34gb"));
+  EXPECT_FALSE(measured_slice_memory(""));
+}
+
 // The trap this table exists for: no name may be read as GiB.
 TEST(MeasuredSliceMemory, IsBelowWhatTheNameWouldSuggest) {
   EXPECT_LT(*measured_slice_memory("NVIDIA-H200", "1g.18gb"), Bytes{18 * kGibibyte});

@@ -49,4 +49,12 @@ struct LabelOptions {
 [[nodiscard]] std::optional<Bytes> measured_slice_memory(std::string_view product,
                                                          std::string_view profile);
 
+struct SliceMemory {
+  Bytes least;
+  Bytes most;
+};
+// The same over every model that has such a profile, where the model is not known: "1g.10gb" is
+// 9.50 GiB on an A100, 9.75 GiB on an H100. Nothing for profiles that nobody has published.
+[[nodiscard]] std::optional<SliceMemory> measured_slice_memory(std::string_view profile);
+
 }  // namespace rankward::topology
