@@ -19,7 +19,8 @@ std::string asks_among(std::string_view resources, const Policy& policy) {
   const kube::NamePattern names = kube::accelerator_pattern();
   std::vector<std::string> more;
   for (const VendorOption& vendor : policy.options().vendors)
-    more.insert(more.end(), vendor.resources.begin(), vendor.resources.end());
+    for (const std::string& resource : vendor.resources)
+      more.push_back(glob_pattern(resource, "[^/]*"));
   // Names without a domain, cpu and memory above all, are sorted out before the patterns are run.
   return fill(
       R"(@resources@.exists(r, r.contains("/") &&
@@ -28,7 +29,8 @@ std::string asks_among(std::string_view resources, const Policy& policy) {
       {{"resources", resources},
        {"accepts", matches("r", names.accepts)},
        {"excepts", matches("r", names.excepts)},
-       {"more", more.empty() ? std::string() : " || " + matches("r", names_pattern(more))}});
+       {"more",
+        more.empty() ? std::string() : " || " + matches("r", "^(" + alternatives(more) + ")$")}});
 }
 
 std::string selects_gpu_nodes(const Policy& policy) {

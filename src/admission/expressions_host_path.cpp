@@ -100,6 +100,22 @@ HostPathPattern host_path_pattern(std::initializer_list<HostPathKind> kinds, con
   return {joined(is), joined(is_not), joined({below.begin(), below.end()})};
 }
 
+std::string known_root_pattern(const Policy& policy) {
+  std::vector<std::string> roots{"$"};
+  const auto add = [&](std::string_view pattern) {
+    if (pattern == "/") return;
+    std::string root = cel::glob_pattern(take_segment(pattern), "[^/]*") + "/";
+    if (std::find(roots.begin(), roots.end(), root) == roots.end())
+      roots.push_back(std::move(root));
+  };
+  for (const HostPathEntry& entry : host_path_entries())
+    add(entry.pattern);
+  for (const VendorOption& vendor : policy.options().vendors)
+    for (const std::string& path : vendor.device_paths)
+      add(path);
+  return "^/(" + cel::alternatives(roots) + ")";
+}
+
 std::string_view process_root_pattern() {
   static const std::string kPattern = "^(" + std::string(kProcess) + "(/task/[^/]+)?/(root|cwd))*/";
   return kPattern;

@@ -19,6 +19,10 @@ struct HostPathPattern {
 [[nodiscard]] HostPathPattern host_path_pattern(std::initializer_list<HostPathKind> kinds,
                                                 const Policy& policy);
 
+// Every path that some entry is about, and more: by its first segment. Short, where the patterns
+// above are long, and matching costs as much as they are long.
+[[nodiscard]] std::string known_root_pattern(const Policy& policy);
+
 // What canonical_host_path cuts off a path that ends in `/`: `/proc/PID/root` as often as it stands
 // there, and the `/` after it.
 [[nodiscard]] std::string_view process_root_pattern();

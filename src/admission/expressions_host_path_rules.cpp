@@ -21,7 +21,7 @@ std::string is_of(std::initializer_list<HostPathKind> kinds, const Policy& polic
 }
 
 std::string paths_where(std::string_view condition) {
-  return cel::fill(R"(variables.paths.map(paths, paths.map(l, l.filter(u,
+  return cel::fill(R"(variables.knownPaths.map(paths, paths.map(l, l.filter(u,
   @condition@)
   .map(u, u.text))))",
                    {{"condition", condition}});
@@ -29,7 +29,7 @@ std::string paths_where(std::string_view condition) {
 
 RuleExpression host_device_roots(const Policy& policy) {
   return {"HP-02",
-          cel::fill(R"(variables.paths.transformList(i, paths,
+          cel::fill(R"(variables.knownPaths.transformList(i, paths,
   paths.map(l, l.filter(u,
     @device_root@)
     .map(u, u.text)) +
@@ -45,7 +45,7 @@ RuleExpression host_device_roots(const Policy& policy) {
 
 RuleExpression host_control_channels(const Policy& policy) {
   return {"HP-04",
-          cel::fill(R"(variables.paths.transformList(i, paths,
+          cel::fill(R"(variables.knownPaths.transformList(i, paths,
   paths.map(l, l.filter(u,
     @control@)
     .map(u, u.text)) +
@@ -108,7 +108,10 @@ void add_host_path_rules(const Policy& policy, std::vector<RuleExpression>& out)
 void add_host_path_variables(const Policy& policy, std::vector<NamedExpression>& out) {
   out.push_back(
       {"privileged", R"(variables.containers.map(pod, pod.filter(c, c.privilege != "")))"});
-  constexpr std::string_view kFirstNot = R"(variables.paths.map(paths, paths.map(l, l.filter(u,
+  out.push_back(
+      {"knownPaths", cel::fill("variables.paths.map(paths, paths.map(l, l.filter(u,\n  @known@)))",
+                               {{"known", cel::matches("u.path", known_root_pattern(policy))}})});
+  constexpr std::string_view kFirstNot = R"(variables.knownPaths.map(paths, paths.map(l, l.filter(u,
   !@first@ &&
   @then@))
   .filter(l, l.size() > 0)))";
