@@ -31,6 +31,7 @@
   RULE(kIdleOnGpuNode)                /* SCH-03 */  \
   RULE(kRequestAmounts)               /* REQ-01 */  \
   RULE(kRequestMemory)                /* REQ-02 */  \
+  RULE(kRequestIsolation)             /* REQ-03 */  \
   RULE(kRankwardKeys)                 /* KEY-01 */  \
   RULE(kEphemeralContainers)          /* EPH-01 */  \
   RULE(kSelfGuard)                    /* SELF-01 */
