@@ -141,7 +141,7 @@ class Comparison {
         return;
     }
     added("excludedNamespaces", old().excluded_namespaces, now().excluded_namespaces,
-          "takes out of all judgement");
+          "no longer judges");
   }
 
   // Default and milder case of a rule in a namespace; "" for wherever nothing else is set.

@@ -26,7 +26,9 @@ std::string object_of(const formats::AdmissionRequest& request) {
   std::string out = request.kind.kind;
   if (!request.sub_resource.empty()) out += "/" + request.sub_resource;
   out += " ";
-  if (!request.namespace_.empty()) out += request.namespace_ + "/";
+  // A Namespace counts as lying in itself.
+  const bool is_namespaced = !request.namespace_.empty() && request.kind.kind != "Namespace";
+  if (is_namespaced) out += request.namespace_ + "/";
   return out + (request.name.empty() ? "(name to be generated)" : request.name);
 }
 
