@@ -52,6 +52,7 @@ var bypasses = []struct {
 	{"Runtime classes and annotations", runtimeSelectors},
 	{"Privileges and the choice of a node", privileges},
 	{"Other objects and requests", vehicles},
+	{"Custom resources", customKinds},
 }
 
 var updateDocuments = flag.Bool("update", false, "write docs/bypasses.md anew")
@@ -140,6 +141,7 @@ func expect(t *testing.T, row bypass, a answer) {
 // so that no request is larger than the largest node.
 func bypassWorld(t *testing.T, space string) {
 	t.Helper()
+	customResources(t, space)
 	for _, class := range []string{"nvidia", "kata-qemu-nvidia-gpu", "gvisor"} {
 		stand(t, "", fmt.Sprintf("apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: %s}\nhandler: %s\n", class, class))
 		t.Cleanup(func() { remove(t, "/apis/node.k8s.io/v1/runtimeclasses/"+class) })

@@ -203,9 +203,10 @@ func patch(t *testing.T, space, standing, subresource, changes string, query url
 	t.Helper()
 	o := parse(t, space, standing)
 	body := must(t, func() ([]byte, error) { return sigsyaml.YAMLToJSON([]byte(changes)) })
-	kind := "application/strategic-merge-patch+json"
-	if version, _ := o.fields["apiVersion"].(string); strings.Contains(version, ".") && !strings.Contains(version, "k8s.io/v1") {
-		kind = "application/merge-patch+json"
+	kind := "application/merge-patch+json"
+	switch o.fields["apiVersion"] {
+	case "v1", "apps/v1", "batch/v1":
+		kind = "application/strategic-merge-patch+json"
 	}
 	path := o.path + "/" + o.name
 	if subresource != "" {
