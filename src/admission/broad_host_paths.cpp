@@ -7,7 +7,8 @@ namespace {
 void observe(const PodFacts& pod, Observations& out) {
   for (const HostPathUse& use : pod.host_paths()) {
     if (use.any_below) continue;  // the volume itself is in the list too
-    if (const HostPathEntry* entry = look_up(use.canonical, HostPathKind::kBroad))
+    if (const HostPathEntry* entry =
+            pod.policy().host_paths().look_up(use.canonical, HostPathKind::kBroad))
       out.push_back(observe_path(pod, use, entry->gives));
   }
 }

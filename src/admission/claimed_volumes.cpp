@@ -49,7 +49,7 @@ struct ClaimedPath {
 
 void observe_path(const PodFacts& pod, const ClaimedPath& path, Observations& out) {
   const std::string canonical = canonical_host_path(path.written);
-  const auto verdict = verdict_on(canonical, path.here);
+  const auto verdict = verdict_on(pod.policy().host_paths(), canonical, path.here);
   if (!verdict) return;
   const kube::Volume& volume = pod.spec().volumes[path.claimed.index];
   Observation found;

@@ -9,10 +9,15 @@
 namespace rankward::admission {
 namespace {
 
-bool adds_devices(std::string_view key) {
+bool adds_devices(const Policy& policy, std::string_view key) {
   const std::string_view domain = key.substr(0, key.find('/'));
-  return std::any_of(kDeviceAnnotationDomains.begin(), kDeviceAnnotationDomains.end(),
-                     [&](std::string_view known) { return matches_glob(known, domain); });
+  const auto matches = [&](std::string_view known) { return matches_glob(known, domain); };
+  if (std::any_of(kDeviceAnnotationDomains.begin(), kDeviceAnnotationDomains.end(), matches))
+    return true;
+  const std::vector<VendorOption>& vendors = policy.options().vendors;
+  return std::any_of(vendors.begin(), vendors.end(), [&](const VendorOption& vendor) {
+    return std::any_of(vendor.annotations.begin(), vendor.annotations.end(), matches);
+  });
 }
 
 constexpr std::string_view kHonestSidecar =
@@ -21,7 +26,7 @@ constexpr std::string_view kHonestSidecar =
 
 void observe(const PodFacts& pod, Observations& out) {
   for (const auto& [key, value] : pod.subject().metadata.annotations) {
-    if (!adds_devices(key)) continue;
+    if (!adds_devices(pod.policy(), key)) continue;
     Observation found;
     found.field = pod.metadata_field(".annotations[" + in_quotes(key, key.size()) + "]");
     found.subject = key;

@@ -1,6 +1,9 @@
 #include "device_choice.hpp"
 
+#include <algorithm>
+
 #include "text.hpp"
+#include "vendors.hpp"
 
 namespace rankward::admission {
 namespace {
@@ -46,6 +49,17 @@ Choice choice(const kube::EnvVar& variable) {
 
 bool is_hidden(const kube::EnvVar& variable) {
   return !variable.value_from.empty() || has_reference(variable.value);
+}
+
+std::string request_instead_of(const Policy& policy, std::string_view variable) {
+  std::string_view resource = "nvidia.com/gpu";
+  if (const Vendor* vendor = vendor_of_variable(variable)) resource = vendor->resource;
+  for (const VendorOption& vendor : policy.options().vendors) {
+    const std::vector<std::string>& names = vendor.env_names;
+    if (!vendor.resources.empty() && std::find(names.begin(), names.end(), variable) != names.end())
+      resource = vendor.resources[0];
+  }
+  return "set resources.limits " + in_quotes(resource);
 }
 
 Observation observe_variable(const PodFacts& pod, const ContainerFacts& container,

@@ -32,6 +32,10 @@ template <class Wanted>
   return last;
 }
 
+// `set resources.limits "amd.com/gpu"`: the request that the variable stands in for; of several
+// vendors, or none, the commonest one.
+[[nodiscard]] std::string request_instead_of(const Policy& policy, std::string_view variable);
+
 // At that variable, `what` without an ending: `containers[0] "train": NAME="all"`.
 [[nodiscard]] Observation observe_variable(const PodFacts& pod, const ContainerFacts& container,
                                            std::size_t index);

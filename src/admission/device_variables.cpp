@@ -28,6 +28,8 @@ void observe_literal(const PodFacts& pod, Observations& out) {
                       if (chosen != Choice::kDevices) return;
                       Observation found = observe_variable(pod, container, index);
                       found.what += " without a GPU request.";
+                      found.fix = request_instead_of(pod.policy(), found.subject) +
+                                  " and drop the variable, or set it to \"void\".";
                       out.push_back(std::move(found));
                     });
 }
@@ -38,6 +40,8 @@ void observe_hidden(const PodFacts& pod, Observations& out) {
                       if (chosen != Choice::kUnknown) return;
                       Observation found = observe_variable(pod, container, index);
                       found.what += " without a GPU request; its value is not known here.";
+                      found.fix = request_instead_of(pod.policy(), found.subject) +
+                                  " and drop the variable, or write \"void\" itself as its value.";
                       out.push_back(std::move(found));
                     });
 }

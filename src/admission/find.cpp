@@ -23,7 +23,7 @@ Finding make_finding(const RuleInfo& info, Mode mode, Observation observation) {
   finding.value = std::move(observation.value);
   finding.what = std::move(observation.what);
   finding.why = observation.why.empty() ? info.why : observation.why;
-  finding.fix = observation.fix.empty() ? info.fix : observation.fix;
+  finding.fix = observation.fix.empty() ? std::string(info.fix) : std::move(observation.fix);
   return finding;
 }
 

@@ -33,11 +33,12 @@ void observe_pod_resources(const PodFacts& pod, const HostPathUse& use, const Ho
 
 void observe(const PodFacts& pod, Observations& out) {
   for (const HostPathUse& use : pod.host_paths()) {
-    if (const HostPathEntry* entry = entry_of(use, HostPathKind::kControlChannel)) {
+    if (const HostPathEntry* entry = entry_of(pod, use, HostPathKind::kControlChannel)) {
       Observation found = observe_path(pod, use, entry->gives);
       found.fix = entry->instead;
       out.push_back(std::move(found));
-    } else if (const HostPathEntry* list = look_up(use.canonical, HostPathKind::kPodResources)) {
+    } else if (const HostPathEntry* list =
+                   pod.policy().host_paths().look_up(use.canonical, HostPathKind::kPodResources)) {
       observe_pod_resources(pod, use, *list, out);
     }
   }

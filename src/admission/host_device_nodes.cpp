@@ -25,7 +25,7 @@ namespace {
 
 void observe(const PodFacts& pod, Observations& out) {
   for (const HostPathUse& use : pod.host_paths()) {
-    const HostPathEntry* entry = entry_of(use, HostPathKind::kDeviceNode);
+    const HostPathEntry* entry = entry_of(pod, use, HostPathKind::kDeviceNode);
     if (entry == nullptr) continue;
     Observation found = observe_path(pod, use, entry->gives);
     found.fix = entry->instead;

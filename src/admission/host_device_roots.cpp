@@ -61,11 +61,12 @@ void observe(const PodFacts& pod, Observations& out) {
   const std::vector<const ContainerFacts*> privileged = privileged_containers(pod);
   bool first_root = true;
   for (const HostPathUse& use : pod.host_paths()) {
-    if (const HostPathEntry* entry = entry_of(use, HostPathKind::kDeviceRoot)) {
+    if (const HostPathEntry* entry = entry_of(pod, use, HostPathKind::kDeviceRoot)) {
       Observation found = observe_path(pod, use, entry->gives);
       found.fix = entry->instead;
       out.push_back(std::move(found));
-    } else if (const HostPathEntry* root = look_up(use.canonical, HostPathKind::kHostRoot)) {
+    } else if (const HostPathEntry* root =
+                   pod.policy().host_paths().look_up(use.canonical, HostPathKind::kHostRoot)) {
       observe_host_root(pod, use, *root, privileged, first_root, out);
       first_root = false;
     }

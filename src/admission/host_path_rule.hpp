@@ -11,9 +11,11 @@ namespace rankward::admission {
 
 // The entry of that kind that the path is, lies below or, where the sub path is not known, can
 // come to; or nullptr.
-[[nodiscard]] inline const HostPathEntry* entry_of(const HostPathUse& use, HostPathKind kind) {
-  if (const HostPathEntry* entry = look_up(use.canonical, kind)) return entry;
-  return use.any_below ? look_up_below(use.canonical, kind) : nullptr;
+[[nodiscard]] inline const HostPathEntry* entry_of(const PodFacts& pod, const HostPathUse& use,
+                                                   HostPathKind kind) {
+  const HostPathTable& table = pod.policy().host_paths();
+  if (const HostPathEntry* entry = table.look_up(use.canonical, kind)) return entry;
+  return use.any_below ? table.look_up_below(use.canonical, kind) : nullptr;
 }
 
 // An observation at that path: `volumes[0] "dev": hostPath "/dev/nvidia0" gives an NVIDIA GPU.`

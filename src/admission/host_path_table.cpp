@@ -1,79 +1,26 @@
 #include "host_path_table.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
 #include "rankward/admission/host_path.hpp"
 #include "text.hpp"
+#include "vendors.hpp"
 
 namespace rankward::admission {
 namespace {
 
 using enum HostPathKind;
 
-constexpr std::string_view kAskNvidia =
-    "set resources.limits \"nvidia.com/gpu\" and drop the volume.";
-constexpr std::string_view kAskVendor =
-    "set resources.limits to your GPU vendor's resource (\"nvidia.com/gpu\", \"amd.com/gpu\", "
-    "\"gpu.intel.com/i915\") and drop the volume.";
-constexpr std::string_view kAskAmd = "set resources.limits \"amd.com/gpu\" and drop the volume.";
-constexpr std::string_view kAskAccel =
-    "set resources.limits to the accelerator's resource (\"habana.ai/gaudi\", \"google.com/tpu\", "
-    "\"npu.intel.com/accel\") and drop the volume.";
-constexpr std::string_view kAskNeuron =
-    "set resources.limits \"aws.amazon.com/neuron\" and drop the volume.";
-constexpr std::string_view kAskGaudi =
-    "set resources.limits \"habana.ai/gaudi\" and drop the volume.";
-constexpr std::string_view kAskAscend =
-    "set resources.limits to your Ascend device plugin's resource and drop the volume.";
-constexpr std::string_view kAskRdma =
-    "set resources.limits to the RDMA resource that your nodes offer (\"rdma/...\", or the SR-IOV "
-    "one) and drop the volume.";
-constexpr std::string_view kAskGdrcopy =
-    "request the GPU, set NVIDIA_GDRCOPY to \"enabled\" and drop the volume.";
-constexpr std::string_view kAskGds =
-    "request the GPU, set NVIDIA_GDS to \"enabled\" and drop the volume.";
-constexpr std::string_view kAskPassthrough =
-    "set resources.limits to the passthrough resource of your device plugin and drop the volume.";
-constexpr std::string_view kDropOrExempt =
-    "drop the volume; a node agent that needs it is exempted by namespace and service account.";
-constexpr std::string_view kDropMps =
-    "drop the volume; where the device plugin shares GPUs by MPS it mounts the pipe itself.";
+using vendor_data::kAskDrm;
+using vendor_data::kDropOrExempt;
 
-// Sources. Device nodes: kernel Documentation/admin-guide/devices.txt (majors 195 NVIDIA, 226 DRM,
-// 231 InfiniBand, 261 accel), nvidia-container-toolkit's discovery, ROCm and Neuron device plugins.
-// Control channels: default paths of containerd, CRI-O, Docker, k3s, RKE2, k0s, MicroK8s, kubelet,
-// kubeadm and of the CDI specification. The order decides where several match: special first.
-constexpr std::array kEntries{
-    HostPathEntry{"/dev/nvidia-fs*", true, kDeviceNode, "GPUDirect Storage", kAskGds},
-    HostPathEntry{"/dev/nvidia-caps*", true, kDeviceNode,
-                  "control of MIG devices or of other nodes' GPU memory", kAskNvidia},
-    HostPathEntry{"/dev/nvidia-nvswitch*", true, kDeviceNode, "the NVLink switches", kAskNvidia},
-    HostPathEntry{"/dev/nvidia*", true, kDeviceNode, "an NVIDIA GPU", kAskNvidia},
-    HostPathEntry{"/dev/gdrdrv", true, kDeviceNode, "GPU memory through GDRCopy", kAskGdrcopy},
-    HostPathEntry{"/dev/dri", true, kDeviceNode, "the GPUs' render nodes", kAskVendor},
-    HostPathEntry{"/dev/kfd", true, kDeviceNode, "all AMD GPUs of the node", kAskAmd},
-    HostPathEntry{"/dev/accel*", true, kDeviceNode, "an accelerator", kAskAccel},
-    HostPathEntry{"/dev/neuron*", true, kDeviceNode, "an AWS Neuron device", kAskNeuron},
-    HostPathEntry{"/dev/habanalabs*", true, kDeviceNode, "a Gaudi accelerator", kAskGaudi},
-    HostPathEntry{"/dev/davinci*", true, kDeviceNode, "an Ascend NPU", kAskAscend},
-    HostPathEntry{"/dev/infiniband", true, kDeviceNode, "the RDMA network cards", kAskRdma},
-    HostPathEntry{"/dev/vfio", true, kDeviceNode, "whole PCI devices", kAskPassthrough},
-    HostPathEntry{"/dev/dxg", true, kDeviceNode, "the GPU of a WSL host", kAskNvidia},
-    HostPathEntry{"/dev/nvmap", true, kDeviceNode, "the GPU of a Jetson", kAskNvidia},
-    HostPathEntry{"/dev/nvhost*", true, kDeviceNode, "the GPU of a Jetson", kAskNvidia},
-    HostPathEntry{"/dev/char/195:*", true, kDeviceNode, "an NVIDIA GPU by its number", kAskNvidia},
-    HostPathEntry{"/dev/char/226:*", true, kDeviceNode, "a GPU's render node by its number",
-                  kAskVendor},
-    HostPathEntry{"/dev/char/231:*", true, kDeviceNode, "an RDMA card by its number", kAskRdma},
-    HostPathEntry{"/dev/char/261:*", true, kDeviceNode, "an accelerator by its number", kAskAccel},
-    HostPathEntry{"/dev/char", false, kDeviceNode, "every GPU by its number", kAskVendor},
+// What belongs to no vendor. Sources: default paths of containerd, CRI-O, Docker, k3s, RKE2, k0s,
+// MicroK8s, kubelet, kubeadm and of the CDI specification. The order decides where several match.
+constexpr std::array kOtherPaths{
+    HostPathEntry{"/dev/char", false, kDeviceNode, "every GPU by its number", kAskDrm},
 
-    HostPathEntry{"/dev", false, kDeviceRoot, "every device of the node", kAskVendor},
-    HostPathEntry{"/run/nvidia/mps", true, kControlChannel, "another pod's MPS server", kDropMps},
-    HostPathEntry{"/run/nvidia", true, kDeviceRoot,
-                  "the driver's own files with every NVIDIA device in them", kAskNvidia},
+    HostPathEntry{"/dev", false, kDeviceRoot, "every device of the node", kAskDrm},
 
     HostPathEntry{"/proc", false, kHostRoot, "the whole node through /proc/1/root", kDropOrExempt},
     HostPathEntry{"/", false, kHostRoot, "the whole node with every device", kDropOrExempt},
@@ -144,15 +91,10 @@ constexpr std::array kEntries{
                   kDropOrExempt},
     HostPathEntry{"/var/lib/rancher/*/agent/etc/containerd", true, kControlChannel,
                   "the runtime's configuration", kDropOrExempt},
-    HostPathEntry{"/etc/nvidia-container-runtime", true, kControlChannel,
-                  "the NVIDIA runtime's configuration", kDropOrExempt},
-    HostPathEntry{"/usr/local/nvidia/toolkit", true, kControlChannel,
-                  "the NVIDIA runtime's configuration", kDropOrExempt},
     HostPathEntry{"/usr/share/containers/oci/hooks.d", true, kControlChannel, "the runtime's hooks",
                   kDropOrExempt},
     HostPathEntry{"/etc/containers/oci/hooks.d", true, kControlChannel, "the runtime's hooks",
                   kDropOrExempt},
-    HostPathEntry{"/tmp/nvidia-mps", true, kControlChannel, "another pod's MPS server", kDropMps},
 
     HostPathEntry{"/sys", false, kBroad, "the kernel's view of every device", {}},
     HostPathEntry{"/run", false, kBroad, "the sockets of runtimes and drivers", {}},
@@ -187,27 +129,60 @@ bool holds_process_roots(std::string_view path) {
          canonical_host_path(directory + "/1/root") == "/";
 }
 
+constexpr std::size_t kVendorPaths = of_all_vendors<&Vendor::host_paths>().size();
+
+// The vendors' paths with the vendors' own advice, then the others.
+constexpr auto kEntries = [] {
+  std::array<HostPathEntry, kVendorPaths + kOtherPaths.size()> out{};
+  std::size_t next = 0;
+  for (const Vendor& vendor : kVendors) {
+    for (HostPathEntry entry : vendor.host_paths) {
+      if (entry.instead.empty()) entry.instead = vendor.instead;
+      out[next++] = entry;
+    }
+  }
+  for (const HostPathEntry& entry : kOtherPaths)
+    out[next++] = entry;
+  return out;
+}();
+
 }  // namespace
 
 std::span<const HostPathEntry> host_path_entries() {
   return kEntries;
 }
 
-const HostPathEntry* look_up(std::string_view path, HostPathKind kind) {
-  for (const HostPathEntry& entry : kEntries) {
-    const Relation relation = relate(path, entry.pattern);
-    if (relation == Relation::kEqual || (entry.and_below && relation == Relation::kPathIsBelow))
-      return entry.kind == kind ? &entry : nullptr;
+HostPathTable::HostPathTable(std::span<const VendorOption> vendors) {
+  for (const VendorOption& vendor : vendors) {
+    const std::string resource =
+        vendor.resources.empty() ? "the device plugin's resource" : in_quotes(vendor.resources[0]);
+    const std::string& gives = texts_.emplace_back("a device of " + in_quotes(vendor.name));
+    const std::string& instead = texts_.emplace_back(
+        "set resources.limits " + std::string(vendor.resources.empty() ? "to " : "") + resource +
+        " and drop the volume.");
+    for (const std::string& path : vendor.device_paths)
+      more_.push_back({texts_.emplace_back(path), true, kDeviceNode, gives, instead});
+  }
+}
+
+const HostPathEntry* HostPathTable::look_up(std::string_view path, HostPathKind kind) const {
+  for (const std::span<const HostPathEntry> entries : parts()) {
+    for (const HostPathEntry& entry : entries) {
+      const Relation relation = relate(path, entry.pattern);
+      if (relation == Relation::kEqual || (entry.and_below && relation == Relation::kPathIsBelow))
+        return entry.kind == kind ? &entry : nullptr;
+    }
   }
   return kind == kHostRoot && holds_process_roots(path) ? look_up("/proc", kHostRoot) : nullptr;
 }
 
-const HostPathEntry* look_up_below(std::string_view path, HostPathKind kind) {
+const HostPathEntry* HostPathTable::look_up_below(std::string_view path, HostPathKind kind) const {
   if (holds_process_roots(path)) path = "/";
-  const auto* const found = std::find_if(kEntries.begin(), kEntries.end(), [&](const auto& entry) {
-    return entry.kind == kind && relate(path, entry.pattern) == Relation::kPathIsAbove;
-  });
-  return found == kEntries.end() ? nullptr : found;
+  for (const std::span<const HostPathEntry> entries : parts())
+    for (const HostPathEntry& entry : entries)
+      if (entry.kind == kind && relate(path, entry.pattern) == Relation::kPathIsAbove)
+        return &entry;
+  return nullptr;
 }
 
 }  // namespace rankward::admission

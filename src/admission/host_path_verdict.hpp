@@ -22,7 +22,8 @@ struct HostPathCircumstances {
 };
 
 // Nothing for a path that these rules leave alone. `canonical`: canonical_host_path of it.
-[[nodiscard]] std::optional<HostPathVerdict> verdict_on(std::string_view canonical,
+[[nodiscard]] std::optional<HostPathVerdict> verdict_on(const HostPathTable& table,
+                                                        std::string_view canonical,
                                                         const HostPathCircumstances& here);
 
 }  // namespace rankward::admission

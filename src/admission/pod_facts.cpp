@@ -28,6 +28,16 @@ bool is_positive_amount(const std::string* text) {
   return amount && amount->sign() > 0;
 }
 
+bool asks_for_vendor_option(const Policy& policy, const kube::Container& container) {
+  if (policy.options().vendors.empty()) return false;
+  const auto asks = [&](const kube::ResourceList& list) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& entry) {
+      return entry.second.sign() > 0 && policy.is_vendor_resource(entry.first);
+    });
+  };
+  return asks(container.resources.limits) || asks(container.resources.requests);
+}
+
 // KAI-Scheduler grants a fraction by pod annotations, to the first container unless one is named.
 // Source: KAI-Scheduler pkg/common/constants, docs/gpu-sharing.
 bool holds_kai_fraction(const kube::ObjectMeta& metadata, const kube::Container& container,
@@ -117,6 +127,7 @@ void PodFacts::add_containers(const std::vector<kube::Container>& containers,
     facts.label = labelled(facts.path, container.name);
     const bool is_first = kind == kube::ContainerKind::kRegular && i == 0;
     facts.asks_for_gpu = kube::asks_for_accelerator(container) ||
+                         asks_for_vendor_option(policy_, container) ||
                          holds_kai_fraction(subject_.metadata, container, is_first);
     facts.privilege = privilege_of(container);
     containers_.push_back(std::move(facts));

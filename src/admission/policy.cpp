@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "host_path_table.hpp"
 #include "owner_kind.hpp"
+#include "policy_checks.hpp"
 #include "rankward/admission/rules.hpp"
 #include "text.hpp"
 
@@ -94,6 +96,9 @@ Result<Policy> Policy::make(PolicyOptions options) {
     return Error::invalid("unknown value " + in_quotes(workloads) + "; must be one of warn, deny")
         .at_field("workloads");
   policy.denies_workloads_ = workloads == "deny";
+  if (auto ok = policy.add_vendors(); !ok) return std::move(ok.error());
+  if (auto ok = check_allowed_host_paths(policy.options_); !ok) return std::move(ok.error());
+  if (auto ok = check_fabric_tests(policy.options_.fabric_tests); !ok) return std::move(ok.error());
   return policy;
 }
 
@@ -157,6 +162,16 @@ Result<void> Policy::add_presets() {
   return {};
 }
 
+Result<void> Policy::add_vendors() {
+  if (auto ok = check_vendors(options_); !ok) return ok;
+  device_variables_ = options_.env_names;
+  for (const VendorOption& vendor : options_.vendors)
+    device_variables_.insert(device_variables_.end(), vendor.env_names.begin(),
+                             vendor.env_names.end());
+  host_paths_ = std::make_shared<const HostPathTable>(options_.vendors);
+  return {};
+}
+
 std::optional<Mode> Policy::mode(std::string_view rule, std::string_view namespace_) const {
   const auto modes = modes_.find(rule);
   if (modes == modes_.end()) return std::nullopt;
@@ -201,7 +216,16 @@ bool Policy::is_gpu_runtime_class(std::string_view name) const {
 }
 
 bool Policy::is_device_variable(std::string_view name) const {
-  return contains(options_.env_names, name);
+  return contains(device_variables_, name);
+}
+
+bool Policy::is_vendor_resource(std::string_view name) const {
+  return std::any_of(
+      options_.vendors.begin(), options_.vendors.end(), [&](const VendorOption& vendor) {
+        return std::any_of(
+            vendor.resources.begin(), vendor.resources.end(),
+            [&](const std::string& pattern) { return matches_segments(pattern, name); });
+      });
 }
 
 bool Policy::is_gpu_node_label(std::string_view key) const {

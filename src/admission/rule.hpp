@@ -19,8 +19,8 @@ struct Observation {
   std::string subject;
   std::string value;
   std::string what;
-  std::string_view why;
-  std::string_view fix;
+  std::string_view why;  // of static storage
+  std::string fix;
   bool milder = false;  // the lesser grade of a rule of two grades
 };
 

@@ -48,4 +48,17 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
+bool matches_segments(std::string_view pattern, std::string_view text) {
+  while (true) {
+    const std::size_t end = pattern.find('/');
+    const std::size_t text_end = text.find('/');
+    if (!matches_glob(pattern.substr(0, end), text.substr(0, text_end))) return false;
+    const bool last = end == std::string_view::npos;
+    if (last != (text_end == std::string_view::npos)) return false;
+    if (last) return true;
+    pattern.remove_prefix(end + 1);
+    text.remove_prefix(text_end + 1);
+  }
+}
+
 }  // namespace rankward::admission

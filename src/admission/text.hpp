@@ -16,4 +16,7 @@ inline constexpr std::size_t kPrintedLength = 64;
 // `*` in the pattern stands for any characters, none too; everything else for itself.
 [[nodiscard]] bool matches_glob(std::string_view pattern, std::string_view text);
 
+// The same by segments between slashes: `*` does not stand for a slash.
+[[nodiscard]] bool matches_segments(std::string_view pattern, std::string_view text);
+
 }  // namespace rankward::admission

@@ -8,18 +8,18 @@
 namespace rankward::admission {
 namespace {
 
-bool matters(const HostPathUse& use) {
+bool matters(const PodFacts& pod, const HostPathUse& use) {
   constexpr std::array kKinds{HostPathKind::kDeviceNode, HostPathKind::kDeviceRoot,
                               HostPathKind::kHostRoot, HostPathKind::kControlChannel,
                               HostPathKind::kPodResources};
   for (const HostPathKind kind : kKinds)
-    if (entry_of(use, kind) != nullptr) return true;
+    if (entry_of(pod, use, kind) != nullptr) return true;
   return use.canonical == "/dev/null";
 }
 
 void observe(const PodFacts& pod, Observations& out) {
   for (const HostPathUse& use : pod.host_paths()) {
-    if (!use.unclean || !matters(use)) continue;
+    if (!use.unclean || !matters(pod, use)) continue;
     Observation found = observe_path(pod, use, {});
     found.value = use.written;
     found.what = use.label + ": hostPath " + in_quotes(use.written) + " is another way to write " +

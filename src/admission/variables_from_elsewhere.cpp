@@ -11,7 +11,7 @@ namespace {
 
 // Whether a key of the source could make such a variable: names are the prefix and the key joined.
 bool can_hold_device_variable(const PodFacts& pod, const kube::EnvFromSource& source) {
-  const std::vector<std::string>& names = pod.policy().options().env_names;
+  const std::span<const std::string> names = pod.policy().device_variables();
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return name.starts_with(source.prefix); });
 }

@@ -17,7 +17,7 @@ constexpr std::string_view kRule = "HP-06";
 void judge_path(const Policy& policy, const kube::PersistentVolume& volume, std::string_view source,
                 std::string_view field, std::string_view path, std::vector<Finding>& out) {
   std::string canonical = canonical_host_path(path);
-  const auto verdict = verdict_on(canonical, {});
+  const auto verdict = verdict_on(policy.host_paths(), canonical, {});
   if (!verdict) return;
   const RuleInfo& info = *find_rule(kRule);
   Finding finding;

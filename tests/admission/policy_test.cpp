@@ -63,6 +63,46 @@ TEST(Policy, RefusesExemptionsThatSayTooLittle) {
               HasSubstr("exemptions[0].expires"));
 }
 
+struct RefusedOptions {
+  void (*spoil)(PolicyOptions&);
+  const char* field;
+  const char* form;
+};
+
+TEST(Policy, RefusesPathsAndLimitsOutsideTheirForm) {
+  for (const RefusedOptions& c : {
+           RefusedOptions{[](auto& o) {
+                            o.allowed_host_paths = {"/var/log", "var/data"};
+                          },
+                          "allowedHostPaths[1]", "such as \"/var/data\", not \"var/data\""},
+           {[](auto& o) { o.allowed_host_paths = {"/var/run/x"}; }, "allowedHostPaths[0]",
+            "\"/run/x\""},
+           {[](auto& o) { o.allowed_host_paths = {"/a/../b/"}; }, "allowedHostPaths[0]", "\"/b\""},
+           {[](auto& o) { o.allowed_host_paths.emplace(257, "/a"); }, "allowedHostPaths", "256"},
+           {[](auto& o) { o.fabric_tests.max_message_size = "8 GB"; }, "fabricTests.maxMessageSize",
+            "8Gi"},
+           {[](auto& o) { o.fabric_tests.max_message_size = "0"; }, "fabricTests.maxMessageSize",
+            "8Gi"},
+           {[](auto& o) { o.fabric_tests.max_seconds = -1; }, "fabricTests.maxSeconds", "negative"},
+           {[](auto& o) {
+              o.fabric_tests.min_nodes = 4;
+              o.fabric_tests.max_nodes = 2;
+            },
+            "fabricTests.maxNodes", "minNodes"},
+       }) {
+    PolicyOptions options;
+    c.spoil(options);
+    const auto policy = Policy::make(options);
+    ASSERT_FALSE(policy) << c.field;
+    EXPECT_EQ(policy.error().field(), c.field);
+    EXPECT_THAT(policy.error().message(), HasSubstr(c.form));
+  }
+  PolicyOptions fine;
+  fine.allowed_host_paths = {"/", "/var/log"};
+  fine.fabric_tests = {3600, "8Gi", 2, 2, {"tests-*"}, {"prod"}};
+  EXPECT_EQ(error_of(fine), "");
+}
+
 TEST(Policy, ModesMayDifferByNamespace) {
   PolicyOptions options;
   options.modes = {{"ENV-03", "enforce", {}},

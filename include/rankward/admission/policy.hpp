@@ -1,8 +1,10 @@
 // What is judged how: modes, exemptions and the cluster's own names. Built once, then immutable.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +16,8 @@
 #include "rankward/result.hpp"
 
 namespace rankward::admission {
+
+class HostPathTable;  // what lies where on a node (src/admission/host_path_table.hpp)
 
 // Seconds since 1970-01-01T00:00:00Z. Passed in by the caller: this room has no clock.
 using UnixSeconds = std::int64_t;
@@ -45,13 +49,22 @@ struct PresetOption {
   std::vector<std::string> namespaces;
 };
 
+// What the shipped table of vendors has (src/admission/vendors.hpp).
+[[nodiscard]] std::vector<std::string> known_runtime_classes();
+[[nodiscard]] std::vector<std::string> known_device_variables();
+[[nodiscard]] std::vector<std::string> known_gpu_node_labels();
+[[nodiscard]] std::vector<std::string> known_gpu_toleration_keys();
+
+inline constexpr std::size_t kMaxVendors = 32;
+inline constexpr std::size_t kMaxOfAVendor = 32;  // entries of each of its lists
+
 // An accelerator's vendor beyond those of the shipped table. `*` stands for any characters of one
-// segment.
+// segment, but not for a whole one.
 struct VendorOption {
   std::string name;                       // "Example NPU", for messages
   std::vector<std::string> resources;     // "example.com/npu": a request for one is a GPU request
-  std::vector<std::string> device_paths;  // "/dev/examplenpu*": as HP-01, with what lies below
-  std::vector<std::string> env_names;     // "EXAMPLE_VISIBLE_DEVICES"
+  std::vector<std::string> device_paths;  // below /dev: "/dev/examplenpu*"; as HP-01, and below it
+  std::vector<std::string> env_names;     // "EXAMPLE_VISIBLE_DEVICES", without `*`
   std::vector<std::string> annotations;   // domains: "npu.example.com"
 };
 
@@ -76,34 +89,13 @@ struct PolicyOptions {
   // webhook could not be repaired.
   std::vector<std::string> excluded_namespaces{"kube-system", "rankward-system"};
   // Runtime classes whose runtime hands GPUs to a container by its environment.
-  std::vector<std::string> runtime_classes{"nvidia",      "nvidia-cdi", "nvidia-legacy",
-                                           "kata-*-gpu*", "amd",        "habana"};
+  std::vector<std::string> runtime_classes = known_runtime_classes();
   // Variables by which a runtime picks devices.
-  std::vector<std::string> env_names{"NVIDIA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES",
-                                     "HABANA_VISIBLE_DEVICES", "AWS_NEURON_VISIBLE_DEVICES",
-                                     "ASCEND_VISIBLE_DEVICES"};
+  std::vector<std::string> env_names = known_device_variables();
   // Node labels that only GPU nodes carry: a pod that selects by one can land there.
-  std::vector<std::string> gpu_node_labels{"nvidia.com/gpu*",
-                                           "nvidia.com/mig*",
-                                           "nvidia.com/cuda*",
-                                           "gpu.nvidia.com/*",
-                                           "amd.com/gpu*",
-                                           "gpu.intel.com/*",
-                                           "intel.feature.node.kubernetes.io/gpu",
-                                           "habana.ai/*",
-                                           "feature.node.kubernetes.io/pci-*10de.present",
-                                           "feature.node.kubernetes.io/pci-*1002.present",
-                                           "cloud.google.com/gke-accelerator*",
-                                           "cloud.google.com/gke-gpu*",
-                                           "cloud.google.com/gke-tpu*",
-                                           "k8s.amazonaws.com/accelerator",
-                                           "karpenter.k8s.aws/instance-gpu-*",
-                                           "karpenter.k8s.aws/instance-accelerator-*",
-                                           "kubernetes.azure.com/accelerator"};
+  std::vector<std::string> gpu_node_labels = known_gpu_node_labels();
   // Taints that keep other pods off GPU nodes: a pod that tolerates one by its key can land there.
-  std::vector<std::string> gpu_toleration_keys{"nvidia.com/gpu*",        "amd.com/gpu*",
-                                               "gpu.intel.com/*",        "habana.ai/*",
-                                               "aws.amazon.com/neuron*", "google.com/tpu"};
+  std::vector<std::string> gpu_toleration_keys = known_gpu_toleration_keys();
   // What a workload object gets whose pods would be denied: "warn" or "deny".
   std::string workloads = "warn";
   std::vector<VendorOption> vendors;
@@ -159,8 +151,8 @@ class Policy {
   Policy();
 
   // kInvalid for unknown rule ids, modes, presets, an exemption without namespaces, service
-  // accounts, rules, reason or expiry; the error names the field (`modes[0].rule`) and what is
-  // accepted.
+  // accounts, rules, reason or expiry, a vendor, path or limit outside its form; the error names
+  // the field (`modes[0].rule`) and what is accepted.
   [[nodiscard]] static Result<Policy> make(PolicyOptions options);
 
   // The configured mode, or nothing where the rule's own default holds.
@@ -173,6 +165,11 @@ class Policy {
 
   [[nodiscard]] bool is_gpu_runtime_class(std::string_view name) const;
   [[nodiscard]] bool is_device_variable(std::string_view name) const;
+  // Of the options' own list and of the configured vendors.
+  [[nodiscard]] std::span<const std::string> device_variables() const { return device_variables_; }
+  // Whether a configured vendor's device plugin serves it.
+  [[nodiscard]] bool is_vendor_resource(std::string_view name) const;
+  [[nodiscard]] const HostPathTable& host_paths() const { return *host_paths_; }
   [[nodiscard]] bool is_gpu_node_label(std::string_view key) const;
   [[nodiscard]] bool is_gpu_toleration_key(std::string_view key) const;
   [[nodiscard]] const PolicyOptions& options() const { return options_; }
@@ -191,10 +188,13 @@ class Policy {
   Result<void> add_modes();
   Result<void> add_exemptions();
   Result<void> add_presets();
+  Result<void> add_vendors();
 
   PolicyOptions options_;
   std::map<std::string, Modes, std::less<>> modes_;
   std::vector<Exemption> exemptions_;
+  std::vector<std::string> device_variables_;
+  std::shared_ptr<const HostPathTable> host_paths_;
   bool denies_workloads_ = false;
 };
 
