@@ -91,6 +91,27 @@ void read_presets(YamlSection& section, admission::PolicyOptions& options) {
   }
 }
 
+void read_vendor(YamlSection& item, admission::PolicyOptions& options) {
+  admission::VendorOption vendor;
+  item.read("name", vendor.name);
+  item.read("resources", vendor.resources);
+  item.read("devicePaths", vendor.device_paths);
+  item.read("envNames", vendor.env_names);
+  item.read("annotations", vendor.annotations);
+  options.vendors.push_back(std::move(vendor));
+}
+
+void read_fabric_tests(YamlSection& section, admission::FabricTestOptions& options) {
+  constexpr std::int64_t kYear = std::int64_t{366} * 24 * 3600;
+  constexpr std::int64_t kMostNodes = 1'000'000;
+  section.read_integer("maxSeconds", 0, kYear, options.max_seconds);
+  section.read("maxMessageSize", options.max_message_size);
+  section.read_integer("minNodes", 0, kMostNodes, options.min_nodes);
+  section.read_integer("maxNodes", 0, kMostNodes, options.max_nodes);
+  section.read("queues", options.queues);
+  section.read("productionQueues", options.production_queues);
+}
+
 void emit_list(YAML::Emitter& out, const char* key, const std::vector<std::string>& values) {
   out << YAML::Key << key << YAML::Value << YAML::Flow << YAML::BeginSeq;
   for (const std::string& value : values)
@@ -98,14 +119,51 @@ void emit_list(YAML::Emitter& out, const char* key, const std::vector<std::strin
   out << YAML::EndSeq;
 }
 
+void print_vendors(YAML::Emitter& out, const std::vector<admission::VendorOption>& vendors) {
+  out << YAML::Key << "vendors" << YAML::Value << YAML::BeginSeq;
+  for (const admission::VendorOption& vendor : vendors) {
+    out << YAML::BeginMap << YAML::Key << "name" << YAML::Value << YAML::DoubleQuoted
+        << vendor.name;
+    emit_list(out, "resources", vendor.resources);
+    emit_list(out, "devicePaths", vendor.device_paths);
+    emit_list(out, "envNames", vendor.env_names);
+    emit_list(out, "annotations", vendor.annotations);
+    out << YAML::EndMap;
+  }
+  out << YAML::EndSeq;
+}
+
+void print_fabric_tests(YAML::Emitter& out, const admission::FabricTestOptions& options) {
+  out << YAML::Key << "fabricTests" << YAML::Value << YAML::BeginMap;
+  out << YAML::Key << "maxSeconds" << YAML::Value << options.max_seconds;
+  out << YAML::Key << "maxMessageSize" << YAML::Value << YAML::DoubleQuoted
+      << options.max_message_size;
+  out << YAML::Key << "minNodes" << YAML::Value << options.min_nodes;
+  out << YAML::Key << "maxNodes" << YAML::Value << options.max_nodes;
+  emit_list(out, "queues", options.queues);
+  emit_list(out, "productionQueues", options.production_queues);
+  out << YAML::EndMap;
+}
+
 }  // namespace
 
 const std::vector<std::string_view>& admission_keys() {
-  static const std::vector<std::string_view> keys = {
-      "modes",    "namespaceModes",     "exemptions",
-      "presets",  "excludedNamespaces", "runtimeClasses",
-      "envNames", "gpuNodeLabels",      "gpuTolerationKeys",
-      "workloads"};
+  static const std::vector<std::string_view> keys = {"modes",
+                                                     "namespaceModes",
+                                                     "exemptions",
+                                                     "presets",
+                                                     "excludedNamespaces",
+                                                     "runtimeClasses",
+                                                     "envNames",
+                                                     "gpuNodeLabels",
+                                                     "gpuTolerationKeys",
+                                                     "workloads",
+                                                     "vendors",
+                                                     "allowedHostPaths",
+                                                     "isolatedNamespaces",
+                                                     "fabricTests",
+                                                     "administrators",
+                                                     "administratorGroups"};
   return keys;
 }
 
@@ -137,6 +195,17 @@ void read_admission(YamlSection& section, admission::PolicyOptions& options) {
   section.read("gpuNodeLabels", options.gpu_node_labels);
   section.read("gpuTolerationKeys", options.gpu_toleration_keys);
   section.read("workloads", options.workloads);
+  section.sections("vendors", {"name", "resources", "devicePaths", "envNames", "annotations"},
+                   [&](YamlSection& item) { read_vendor(item, options); });
+  if (section.at("allowedHostPaths").IsDefined())
+    section.read("allowedHostPaths", options.allowed_host_paths.emplace());
+  section.read("isolatedNamespaces", options.isolated_namespaces);
+  section.section(
+      "fabricTests",
+      {"maxSeconds", "maxMessageSize", "minNodes", "maxNodes", "queues", "productionQueues"},
+      [&](YamlSection& tests) { read_fabric_tests(tests, options.fabric_tests); });
+  section.read("administrators", options.administrators);
+  section.read("administratorGroups", options.administrator_groups);
 }
 
 void print_admission(YAML::Emitter& out, const admission::PolicyOptions& options) {
@@ -180,6 +249,12 @@ void print_admission(YAML::Emitter& out, const admission::PolicyOptions& options
   emit_list(out, "gpuNodeLabels", options.gpu_node_labels);
   emit_list(out, "gpuTolerationKeys", options.gpu_toleration_keys);
   out << YAML::Key << "workloads" << YAML::Value << options.workloads;
+  print_vendors(out, options.vendors);
+  if (options.allowed_host_paths) emit_list(out, "allowedHostPaths", *options.allowed_host_paths);
+  emit_list(out, "isolatedNamespaces", options.isolated_namespaces);
+  print_fabric_tests(out, options.fabric_tests);
+  emit_list(out, "administrators", options.administrators);
+  emit_list(out, "administratorGroups", options.administrator_groups);
 }
 
 }  // namespace rankward::formats

@@ -211,6 +211,7 @@ void read_root(YamlSection& root, Configuration& configuration) {
   root.read("clientNames", configuration.client_names);
   root.read("managedResources", configuration.managed_resources);
   root.read("schedulerNames", configuration.scheduler_names);
+  configuration.admission.served_schedulers = configuration.scheduler_names;
   root.read("kubeconfig", configuration.kubeconfig);
   root.read("inventory", configuration.inventory);
   root.section("fabricLabels", {"schemes", "cliqueKey", "placeholders"},

@@ -61,9 +61,96 @@ TEST(Configuration, TheWebhookWatchesWhatItMayAndMutatesNothingUnlessItSaysOther
   EXPECT_THAT(unknown.error().message(), HasSubstr("persistentvolumes, namespaces, nodes"));
 }
 
+constexpr const char* kEveryAdmissionKey = R"(schedulerNames: [default-scheduler, gpu]
+admission:
+  modes: {HP-03: warn, EPH-01: audit}
+  namespaceModes: [{rule: ENV-03, mode: enforce, namespaces: [team-a]}]
+  exemptions:
+    - {namespaces: [a], serviceAccounts: [b], ownerKinds: [DaemonSet], rules: [HP-01], reason: why,
+       expires: 2027-01-31T12:00:00Z}
+  presets: [gpu-operator, {name: dcgm-exporter, namespaces: [metrics]}]
+  excludedNamespaces: [kube-system]
+  runtimeClasses: [gpu]
+  envNames: [NVIDIA_VISIBLE_DEVICES]
+  gpuNodeLabels: ["nvidia.com/gpu*"]
+  gpuTolerationKeys: [nvidia.com/gpu]
+  workloads: deny
+  vendors:
+    - {name: Example NPU, resources: [example.com/npu], devicePaths: ["/dev/examplenpu*"],
+       envNames: [EXAMPLE_VISIBLE_DEVICES], annotations: [npu.example.com]}
+    - {name: Other}
+  allowedHostPaths: [/var/log]
+  isolatedNamespaces: ["bank-*"]
+  fabricTests: {maxSeconds: 1800, maxMessageSize: 8Gi, minNodes: 2, maxNodes: 16,
+                queues: [tests], productionQueues: ["prod-*"]}
+  administrators: ["system:serviceaccount:argocd:controller"]
+  administratorGroups: [platform]
+)";
+
+TEST(Configuration, EveryOptionOfAdmissionHasAKey) {
+  const admission::PolicyOptions options = read(kEveryAdmissionKey).value().admission;
+  using Names = std::vector<std::string>;
+  ASSERT_EQ(options.vendors.size(), 2U);
+  EXPECT_EQ(options.vendors[0].name, "Example NPU");
+  EXPECT_EQ(options.vendors[0].resources, Names{"example.com/npu"});
+  EXPECT_EQ(options.vendors[0].device_paths, Names{"/dev/examplenpu*"});
+  EXPECT_EQ(options.vendors[0].env_names, Names{"EXAMPLE_VISIBLE_DEVICES"});
+  EXPECT_EQ(options.vendors[0].annotations, Names{"npu.example.com"});
+  EXPECT_EQ(options.vendors[1].name, "Other");
+  EXPECT_EQ(options.allowed_host_paths, Names{"/var/log"});
+  EXPECT_EQ(options.served_schedulers, (Names{"default-scheduler", "gpu"}));
+  EXPECT_EQ(options.isolated_namespaces, Names{"bank-*"});
+  EXPECT_EQ(options.fabric_tests.max_seconds, 1800);
+  EXPECT_EQ(options.fabric_tests.max_message_size, "8Gi");
+  EXPECT_EQ(options.fabric_tests.min_nodes, 2);
+  EXPECT_EQ(options.fabric_tests.max_nodes, 16);
+  EXPECT_EQ(options.fabric_tests.queues, Names{"tests"});
+  EXPECT_EQ(options.fabric_tests.production_queues, Names{"prod-*"});
+  EXPECT_EQ(options.administrators, Names{"system:serviceaccount:argocd:controller"});
+  EXPECT_EQ(options.administrator_groups, Names{"platform"});
+  EXPECT_EQ(options.exemptions.at(0).expires, 1801396800);
+  EXPECT_TRUE(admission::Policy::make(options)) << "every name in it is known";
+}
+
+TEST(Configuration, AdmissionChecksNothingStrictUnlessItSaysSo) {
+  const admission::PolicyOptions options = read("").value().admission;
+  EXPECT_FALSE(options.allowed_host_paths);
+  EXPECT_TRUE(options.served_schedulers.empty());
+  EXPECT_TRUE(options.vendors.empty());
+  EXPECT_EQ(options.administrator_groups,
+            (std::vector<std::string>{"system:masters", "kubeadm:cluster-admins"}));
+  const auto none = read("admission: {allowedHostPaths: []}").value().admission;
+  ASSERT_TRUE(none.allowed_host_paths);
+  EXPECT_TRUE(none.allowed_host_paths->empty());
+}
+
+struct RefusedAdmission {
+  const char* keys;
+  const char* field;
+  const char* form;
+};
+
+TEST(Configuration, WhatAdmissionDoesNotKnowIsRefusedWithWhatItDoes) {
+  for (const RefusedAdmission& c :
+       {RefusedAdmission{"{vendor: []}", "admission.vendor", "allowedHostPaths"},
+        {"{vendors: [{name: a, paths: []}]}", "admission.vendors[0].paths", "devicePaths"},
+        {"{vendors: {name: a}}", "admission.vendors", "list"},
+        {"{allowedHostPaths: /var/log}", "admission.allowedHostPaths", "list of strings"},
+        {"{fabricTests: {maxNodes: many}}", "admission.fabricTests.maxNodes", "integer from 0"},
+        {"{fabricTests: {maxSeconds: -1}}", "admission.fabricTests.maxSeconds", "integer from 0"},
+        {"{fabricTests: {queue: a}}", "admission.fabricTests.queue", "productionQueues"},
+        {"{administrators: root}", "admission.administrators", "list of strings"}}) {
+    const auto configuration = read("admission: " + std::string(c.keys));
+    ASSERT_FALSE(configuration) << c.keys;
+    EXPECT_EQ(configuration.error().field(), c.field);
+    EXPECT_THAT(configuration.error().message(), HasSubstr(c.form));
+  }
+}
+
 TEST(Configuration, WhatIsPrintedIsReadBack) {
   for (const char* keys : {"nominate: false\ngateMaxHold: 2m", "gateMaxHold: 1500ms",
-                           "admission: {watch: [], mutate: true}", ""}) {
+                           "admission: {watch: [], mutate: true}", kEveryAdmissionKey,
+                           "admission: {allowedHostPaths: []}", ""}) {
     const auto configuration = read(keys).value();
     const auto again = read_configuration(print_configuration(configuration), "printed");
     ASSERT_TRUE(again) << again.error().to_string();
