@@ -153,7 +153,7 @@ func TestLargeObjectsAreJudgedInTime(t *testing.T) {
 		if a.accepted() || strings.Contains(a.message, "rankward") {
 			t.Error(tell(a))
 		}
-		if a := create(t, space, strings.ReplaceAll(hostPath("/dev/nvidia0"), "NAME", "after"), dryRun); a.code != http.StatusForbidden {
+		if a := create(t, space, named(hostPath("/dev/nvidia0"), "after"), dryRun); a.code != http.StatusForbidden {
 			t.Error(tell(a))
 		}
 	})

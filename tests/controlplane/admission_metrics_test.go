@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"strings"
 	"testing"
 
 	"rankward.io/tests/controlplane/harness"
@@ -33,7 +32,7 @@ func TestVerdictsAreCountedAndAudited(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ours, theirs := look()
-			a := create(t, space, strings.ReplaceAll(test.manifest, "NAME", "counted"), dryRun)
+			a := create(t, space, named(test.manifest, "counted"), dryRun)
 			annotations := noted(t, a)
 			for key, value := range test.annotations {
 				if annotations[key] != value {

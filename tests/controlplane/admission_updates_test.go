@@ -33,11 +33,11 @@ func TestPodsThatStoodBeforeTheRules(t *testing.T) {
 	webhookAnswers(t, space)
 	old := strings.Replace(podOf(containers(container("train", mount(""), requests("cpu", "1"))), volume("/dev/nvidia0")),
 		"{name: NAME}", "{name: NAME, labels: {app: train}, finalizers: [example.com/kept]}", 1)
-	named := func(name string) string { return strings.ReplaceAll(old, "NAME", name) }
-	oldDeployment := strings.ReplaceAll(idle(deployment(specWith("/dev/nvidia0"))), "NAME", "old")
+	standing := func(name string) string { return named(old, name) }
+	oldDeployment := named(idle(deployment(specWith("/dev/nvidia0"))), "old")
 	beforeTheRules(t, installation, []string{"HP-01"}, func() {
 		for _, name := range []string{"kept", "leaving"} {
-			if a := stand(t, space, named(name)); len(a.warnings) > 0 {
+			if a := stand(t, space, standing(name)); len(a.warnings) > 0 {
 				t.Errorf("warned with the rule off: %s", a.warning())
 			}
 			t.Cleanup(func() {
@@ -46,7 +46,7 @@ func TestPodsThatStoodBeforeTheRules(t *testing.T) {
 		}
 		stand(t, space, oldDeployment)
 	})
-	if a := create(t, space, named("new"), dryRun); a.code != http.StatusForbidden {
+	if a := create(t, space, standing("new"), dryRun); a.code != http.StatusForbidden {
 		t.Fatalf("the rule is not in force again: %s", tell(a))
 	}
 
@@ -67,7 +67,7 @@ func TestPodsThatStoodBeforeTheRules(t *testing.T) {
 		{"an ephemeral container with the variable", "ephemeralcontainers", "spec: {ephemeralContainers: [" + container("shell") + ", " + container("debug", env(visible, "all")) + "]}", "ENV-01"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			a := patch(t, space, named("kept"), c.subresource, c.patch, forReal)
+			a := patch(t, space, standing("kept"), c.subresource, c.patch, forReal)
 			if c.rule == "" {
 				if !a.accepted() || len(a.warnings) > 0 {
 					t.Error(tell(a))
@@ -109,11 +109,11 @@ func TestPodsThatStoodBeforeTheRules(t *testing.T) {
 			t.Fatal("it is not being deleted")
 		}
 		// Even what would be a new finding: nothing may keep a pod from going.
-		a := patch(t, space, named("leaving"), "", "metadata: {annotations: {cdi.k8s.io/gpu: nvidia.com/gpu=0}}", forReal)
+		a := patch(t, space, standing("leaving"), "", "metadata: {annotations: {cdi.k8s.io/gpu: nvidia.com/gpu=0}}", forReal)
 		if !a.accepted() || len(a.warnings) > 0 || noted(t, a)["skipped"] != "being deleted" {
 			t.Errorf("%s\n%v", tell(a), noted(t, a))
 		}
-		if a := patch(t, space, named("leaving"), "", "metadata: {finalizers: null, annotations: {devices.nri.io/pod: x}}", forReal); !a.accepted() {
+		if a := patch(t, space, standing("leaving"), "", "metadata: {finalizers: null, annotations: {devices.nri.io/pod: x}}", forReal); !a.accepted() {
 			t.Errorf("its finalizer cannot be removed: %s", tell(a))
 		}
 		eventually(t, "the pod to be gone", func() error {
@@ -133,7 +133,7 @@ func TestMirrorPodsAreNotRefused(t *testing.T) {
 	nodes(t, []harness.Node{{Name: "mirror-node", Resources: map[string]string{"nvidia.com/gpu": "8"}}})
 	mirror := annotatedPod("{kubernetes.io/config.mirror: 0123456789abcdef, kubernetes.io/config.source: file}",
 		"nodeName: mirror-node", containers(container("train", mount(""), privileged)), volume("/dev"))
-	o := parse(t, space, strings.ReplaceAll(mirror, "NAME", "static-mirror-node"))
+	o := parse(t, space, named(mirror, "static-mirror-node"))
 	// As the kubelet makes it; its permission is beside the point here.
 	a := send(t, request{method: http.MethodPost, path: o.path, contentType: "application/json", body: o.json,
 		user: "system:node:mirror-node", groups: []string{"system:nodes", "system:masters"}})
@@ -151,8 +151,8 @@ func TestKubectlDebug(t *testing.T) {
 	space := namespace(t, "debugging", nil)
 	webhookAnswers(t, space)
 	nodes(t, []harness.Node{{Name: "debug-node", Labels: harness.GPULabels(), Resources: map[string]string{"nvidia.com/gpu": "8"}}})
-	gpu := strings.ReplaceAll(podOf("schedulerName: nobody", containers(container("train", oneGPU))), "NAME", "gpu")
-	web := strings.ReplaceAll(podOf("schedulerName: nobody", containers(container("web"))), "NAME", "web")
+	gpu := named(podOf("schedulerName: nobody", containers(container("train", oneGPU))), "gpu")
+	web := named(podOf("schedulerName: nobody", containers(container("web"))), "web")
 	stand(t, space, gpu)
 	stand(t, space, web)
 

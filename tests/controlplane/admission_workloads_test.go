@@ -34,7 +34,7 @@ func TestControllersReportWhatTheirPodsAreRefusedFor(t *testing.T) {
 	}
 	nodes(t, []harness.Node{{Name: "makers-node", Labels: map[string]string{"makers": "here"}}})
 	for _, k := range kinds {
-		a := create(t, space, strings.ReplaceAll(k.manifest, "NAME", strings.ToLower(k.kind)), forReal)
+		a := create(t, space, named(k.manifest, strings.ToLower(k.kind)), forReal)
 		if !a.accepted() {
 			t.Errorf("%s: %s", k.kind, tell(a))
 		}
@@ -43,7 +43,7 @@ func TestControllersReportWhatTheirPodsAreRefusedFor(t *testing.T) {
 		}
 	}
 	// A CronJob is told at once; the Job that it makes is told like any other, and so is its pod.
-	if a := create(t, space, strings.ReplaceAll(cronJob(bad), "NAME", "cronjob"), forReal); !strings.Contains(a.warning(), wanted) {
+	if a := create(t, space, named(cronJob(bad), "cronjob"), forReal); !strings.Contains(a.warning(), wanted) {
 		t.Errorf("CronJob: %s", tell(a))
 	}
 	if out := kubectl(t, "", "-n", space, "create", "job", "from-cronjob", "--from=cronjob/cronjob"); out.ExitCode != 0 ||
@@ -104,7 +104,7 @@ func TestHonestControllersMakeTheirPods(t *testing.T) {
 	webhookAnswers(t, space)
 	good := containers(container("train", oneGPU), container("logs", env(visible, "void"))) + ", nodeSelector: {kubernetes.io/hostname: nowhere}"
 	for _, manifest := range []string{deployment(good), statefulSet(good), job(good)} {
-		if a := create(t, space, strings.ReplaceAll(manifest, "NAME", "honest"), forReal); !a.accepted() || len(a.warnings) > 0 {
+		if a := create(t, space, named(manifest, "honest"), forReal); !a.accepted() || len(a.warnings) > 0 {
 			t.Error(tell(a))
 		}
 	}
@@ -124,7 +124,7 @@ func TestWorkloadsAreRefusedWhereConfigured(t *testing.T) {
 	webhookAnswers(t, space)
 	configured(t, installation, map[string]any{"admission": map[string]any{"workloads": "deny"}})
 	for _, manifest := range []string{deployment(specWith("/dev/nvidia0")), cronJob(specWith("/dev/nvidia0"))} {
-		a := create(t, space, strings.ReplaceAll(manifest, "NAME", "strict"), dryRun)
+		a := create(t, space, named(manifest, "strict"), dryRun)
 		if a.code != http.StatusForbidden || !strings.Contains(a.message, `admission webhook "workloads.rankward.io" denied the request: [HP-01] `) {
 			t.Error(tell(a))
 		}
@@ -132,7 +132,7 @@ func TestWorkloadsAreRefusedWhereConfigured(t *testing.T) {
 			t.Errorf("causes are %v", a.causes)
 		}
 	}
-	if a := create(t, space, strings.ReplaceAll(deployment(specWith("/data")), "NAME", "strict"), dryRun); !a.accepted() || len(a.warnings) > 0 {
+	if a := create(t, space, named(deployment(specWith("/data")), "strict"), dryRun); !a.accepted() || len(a.warnings) > 0 {
 		t.Error(tell(a))
 	}
 }

@@ -8,6 +8,8 @@ import (
 // Manifests of the bypasses, in short: each is one pod or object of which one thing matters. NAME is
 // replaced by a name of the row's own.
 
+func named(manifest, name string) string { return strings.ReplaceAll(manifest, "NAME", name) }
+
 const (
 	image = "image: registry.example/train:1"
 	// What an honest container asks for.
@@ -72,32 +74,31 @@ func hostSubPath(path, part string, fields ...string) string {
 	return podOf(containers(container("train", append(fields, mount(part))...)), volume(path))
 }
 
-const (
-	privileged = "securityContext: {privileged: true}"
-	rankwardPV = `apiVersion: v1
-kind: PersistentVolume
-metadata: {name: NAME%s}
-spec:
-  capacity: {storage: 1Gi}
-  accessModes: [ReadWriteOnce]
-  persistentVolumeReclaimPolicy: Retain
-  storageClassName: bypass-%s
-  volumeMode: %s
-`
-)
+const privileged = "securityContext: {privileged: true}"
 
 func capability(name string) string {
 	return "securityContext: {capabilities: {add: [" + name + "]}}"
 }
 
-// persistentVolume of a kind (hostPath or local) and a mode (Filesystem or Block).
+// persistentVolume of a kind (hostPath or local) and a volumeMode.
 func persistentVolume(kind, path, mode string) string {
-	text := fmt.Sprintf(rankwardPV, "", "none", mode)
+	text := fmt.Sprintf("apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: NAME}\nspec:\n  capacity: {storage: 1Gi}\n"+
+		"  accessModes: [ReadWriteOnce]\n  storageClassName: bypass\n  volumeMode: %s\n  %s: {path: %q}\n", mode, kind, path)
 	if kind == "local" {
-		return text + fmt.Sprintf("  local: {path: %q}\n", path) +
-			"  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node]}]}]}}\n"
+		text += "  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node]}]}]}}\n"
 	}
-	return text + fmt.Sprintf("  hostPath: {path: %q}\n", path)
+	return text
+}
+
+// claimOf a volume by its name, under the same name.
+func claimOf(volume, mode string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: %s}\nspec:\n  accessModes: [ReadWriteOnce]\n"+
+		"  storageClassName: bypass\n  volumeName: %s\n  volumeMode: %s\n  resources: {requests: {storage: 1Gi}}\n", volume, volume, mode)
+}
+
+// claiming is a pod that mounts what a claim is bound to.
+func claiming(claim, mountFields string) string {
+	return podOf(containers(container("train", mount(mountFields))), "volumes: [{name: host, persistentVolumeClaim: {claimName: "+claim+"}}]")
 }
 
 // Workload objects around a pod's spec.

@@ -51,6 +51,7 @@ var bypasses = []struct {
 	{"Variables", deviceVariables},
 	{"Runtime classes and annotations", runtimeSelectors},
 	{"Privileges and the choice of a node", privileges},
+	{"PersistentVolumes", volumes},
 	{"Other objects and requests", vehicles},
 	{"Custom resources", customKinds},
 }
@@ -58,9 +59,10 @@ var bypasses = []struct {
 var updateDocuments = flag.Bool("update", false, "write docs/bypasses.md anew")
 
 func TestBypasses(t *testing.T) {
-	installed(t)
+	installation := installed(t)
 	space := namespace(t, "bypasses", nil)
 	webhookAnswers(t, space)
+	standingClaims(t, installation, space)
 	bypassWorld(t, space)
 	names := map[string]bool{}
 	for _, section := range bypasses {
@@ -90,10 +92,10 @@ func ask(t *testing.T, space string, row bypass, text, suffix string) answer {
 	t.Helper()
 	name := suffix + "-" + row.title()
 	name = strings.Trim(name[:min(len(name), 60)], "-")
-	text = strings.ReplaceAll(text, "NAME", name)
+	text = named(text, name)
 	switch {
 	case row.before != "":
-		before := strings.ReplaceAll(row.before, "NAME", name)
+		before := named(row.before, name)
 		stand(t, space, before)
 		return patch(t, space, before, row.subresource, text, dryRun)
 	case row.applied:

@@ -94,7 +94,7 @@ func customResources(t *testing.T, space string) {
 	alsoJudged(t, "lab.example.com", "experiments")
 	for _, manifest := range []string{jobSetOf(specWith("/dev/nvidia0")), pyTorchJob(specWith("/dev/nvidia0")), experiment(specWith("/dev/nvidia0"))} {
 		eventually(t, "custom kinds to be judged", func() error {
-			if a := create(t, space, strings.ReplaceAll(manifest, "NAME", "probe"), dryRun); len(a.warnings) == 0 {
+			if a := create(t, space, named(manifest, "probe"), dryRun); len(a.warnings) == 0 {
 				return fmt.Errorf("%s", tell(a))
 			}
 			return nil
