@@ -32,6 +32,7 @@
   RULE(kRequestAmounts)               /* REQ-01 */  \
   RULE(kRequestMemory)                /* REQ-02 */  \
   RULE(kRequestIsolation)             /* REQ-03 */  \
+  RULE(kDistributedRanks)             /* REQ-04 */  \
   RULE(kRankwardKeys)                 /* KEY-01 */  \
   RULE(kEphemeralContainers)          /* EPH-01 */  \
   RULE(kSelfGuard)                    /* SELF-01 */

@@ -49,10 +49,10 @@ bool read_security_context(Cursor& cursor, kube::Container& out) {
 
 bool read(Cursor& cursor, kube::Container& out) {
   return cursor.object(
-      field("name", out.name), field("image", out.image), field("env", out.env),
-      field("envFrom", out.env_from), field("volumeMounts", out.volume_mounts),
-      field("volumeDevices", out.volume_devices), field("resources", out.resources),
-      field("restartPolicy", out.restart_policy),
+      field("name", out.name), field("image", out.image), field("command", out.command),
+      field("args", out.args), field("env", out.env), field("envFrom", out.env_from),
+      field("volumeMounts", out.volume_mounts), field("volumeDevices", out.volume_devices),
+      field("resources", out.resources), field("restartPolicy", out.restart_policy),
       field("securityContext", [&] { return read_security_context(cursor, out); }));
 }
 
@@ -108,6 +108,7 @@ bool read(Cursor& cursor, kube::PodSpec& out) {
       field("nodeName", out.node_name), field("schedulerName", out.scheduler_name),
       field("serviceAccountName", out.service_account_name),
       field("runtimeClassName", out.runtime_class_name), field("restartPolicy", out.restart_policy),
+      field("activeDeadlineSeconds", out.active_deadline_seconds),
       field("hostNetwork", out.host_network), field("hostPID", out.host_pid),
       field("hostIPC", out.host_ipc), field("priority", out.priority),
       field("nodeSelector", out.node_selector),

@@ -82,7 +82,7 @@ TEST(RankwardKeys, WithValuesOutsideTheirFormAreDeniedWithTheFormNamed) {
       {"rankward.io/sharing", "slice", "must be one of exclusive, mig, shared"},
       {"rankward.io/gpu-memory", "12GB", "such as 12Gi"},
       {"rankward.io/message-size", "-1", "positive quantity of bytes"},
-      {"rankward.io/gang", "a b", "letters, digits"},
+      {"rankward.io/gang", "a/b", "letters, digits"},
       {"rankward.io/topology-required", "a/b/c", "node label's key"},
       {"rankward.io/with-kueue", "yes", "must be \"true\""},
       {"rankward.io/assigned-gpus", "GPU-0", "such as 0,1"}};

@@ -56,6 +56,7 @@ TEST(Pod, reads_containers) {
     "ephemeralContainers": [{"name": "debug", "targetContainerName": "train"}],
     "containers": [{
       "name": "train", "image": "registry.example.com/train:1",
+      "command": ["torchrun"], "args": ["--nnodes", "2"],
       "env": [
         {"name": "A", "value": "1"},
         {"name": "B", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
@@ -77,6 +78,8 @@ TEST(Pod, reads_containers) {
   ASSERT_EQ(pod.spec.containers.size(), 3U);
   const kube::Container& train = pod.spec.containers[0];
   EXPECT_EQ(train.image, "registry.example.com/train:1");
+  EXPECT_THAT(train.command, ElementsAre("torchrun"));
+  EXPECT_THAT(train.args, ElementsAre("--nnodes", "2"));
   ASSERT_EQ(train.env.size(), 5U);
   EXPECT_EQ(train.env[0].value, "1");
   EXPECT_EQ(train.env[1].value_from, "secretKeyRef");
@@ -107,7 +110,7 @@ TEST(Pod, reads_containers) {
 TEST(Pod, reads_the_rest_of_the_spec) {
   const kube::PodSpec spec = pod_of(R"({"spec": {
     "nodeName": "n", "schedulerName": "rankward", "serviceAccountName": "sa",
-    "runtimeClassName": "nvidia", "restartPolicy": "Never", "hostNetwork": true, "hostPID": true,
+    "runtimeClassName": "nvidia", "restartPolicy": "Never", "activeDeadlineSeconds": 600, "hostNetwork": true, "hostPID": true,
     "hostIPC": true, "priority": -7, "nodeSelector": {"pool": "gpu"},
     "volumes": [{"name": "d", "hostPath": {"path": "/dev", "type": "Directory"}},
                 {"name": "p", "persistentVolumeClaim": {"claimName": "data"}},
@@ -132,6 +135,7 @@ TEST(Pod, reads_the_rest_of_the_spec) {
   EXPECT_EQ(spec.service_account_name, "sa");
   EXPECT_EQ(spec.runtime_class_name, "nvidia");
   EXPECT_EQ(spec.restart_policy, "Never");
+  EXPECT_EQ(spec.active_deadline_seconds, 600);
   EXPECT_TRUE(spec.host_network && spec.host_pid && spec.host_ipc);
   EXPECT_EQ(spec.priority, -7);
   EXPECT_THAT(spec.node_selector, ElementsAre(Pair("pool", "gpu")));

@@ -42,6 +42,8 @@ enum class ContainerKind : std::uint8_t { kInit, kRegular, kEphemeral };
 struct Container {
   std::string name;
   std::string image;
+  std::vector<std::string> command;
+  std::vector<std::string> args;
   std::vector<EnvVar> env;
   std::vector<EnvFromSource> env_from;
   std::vector<VolumeMount> volume_mounts;
@@ -98,6 +100,7 @@ struct PodSpec {
   std::string service_account_name;
   std::string runtime_class_name;
   std::string restart_policy;
+  std::optional<std::int64_t> active_deadline_seconds;
   bool host_network = false;
   bool host_pid = false;
   bool host_ipc = false;
