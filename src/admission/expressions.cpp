@@ -269,6 +269,12 @@ std::string_view why_unexpressed(std::string_view rule) {
       {"SCH-02", "not configured (admission.servedSchedulers)"},
       {"EPH-01", "part of every rule here: ephemeral containers are judged as the others are"},
       {"SELF-01", "it is about ConfigMaps and Namespaces"},
+      {"REQ-01", "it warns of amounts, some by what nodes have; no device is reached by them"},
+      {"REQ-02", "it warns of memory that a slice does not have; no device is reached by it"},
+      {"REQ-03", "it goes by labels of namespaces and guards nobody's devices"},
+      {"REQ-04", "it warns of ranks that would be slow; no device is reached by them"},
+      {"FAB-01", "it reads commands and amounts as expressions cannot"},
+      {"KEY-01", "it reads values as expressions cannot"},
   };
   for (const Reason& reason : kReasons)
     if (reason.rule == rule) return reason.why;

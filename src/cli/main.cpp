@@ -139,11 +139,29 @@ CLI::App& add_gates_lift(CLI::App& app, rankward::commands::GatesLiftOptions& op
   return lift;
 }
 
-void add_generate_vap(CLI::App& generate, rankward::commands::GenerateVapOptions& options) {
+void add_generate(CLI::App& generate, rankward::commands::GenerateVapOptions& vap_options,
+                  rankward::commands::GenerateManifestsOptions& manifests_options) {
   CLI::App& vap = *generate.add_subcommand(
       "vap",
       "ValidatingAdmissionPolicies equal to the rules for pods, for when the webhook is down");
-  vap.add_option("-c,--config", options.config, "Rules and exemptions of this configuration")
+  CLI::App& manifests =
+      *generate.add_subcommand("manifests", "The webhook's registration (caBundle, conditions)");
+  vap.add_option("-c,--config", vap_options.config, "Rules and exemptions of this configuration")
+      ->check(CLI::ExistingFile);
+  manifests
+      .add_option("-c,--config", manifests_options.config,
+                  "Namespaces and lists of this configuration")
+      ->check(CLI::ExistingFile);
+  CLI::Option* service =
+      manifests.add_option("--service", manifests_options.service, "NAMESPACE/NAME of the Service")
+          ->capture_default_str();
+  manifests
+      .add_option("--url", manifests_options.url,
+                  "https://HOST:PORT/validate, where no Service leads to the webhook")
+      ->excludes(service);
+  manifests
+      .add_option("--ca-bundle", manifests_options.ca_bundle,
+                  "PEM certificates that the API server is to trust")
       ->check(CLI::ExistingFile);
 }
 
@@ -166,6 +184,7 @@ int main(int argc, char** argv) {
   rankward::commands::SimulateOptions simulate_options;
   rankward::commands::GatesLiftOptions gates_lift_options;
   rankward::commands::GenerateVapOptions generate_vap_options;
+  rankward::commands::GenerateManifestsOptions generate_manifests_options;
   std::string shell;
   const CLI::App& serve = add_serve(app, serve_options);
   const CLI::App& check = rankward::cli::add_check(app, check_options);
@@ -178,7 +197,7 @@ int main(int argc, char** argv) {
   const CLI::App& gates_lift = add_gates_lift(app, gates_lift_options);
   CLI::App& generate = *app.add_subcommand("generate", "Print objects for the API server");
   generate.require_subcommand(1);
-  add_generate_vap(generate, generate_vap_options);
+  add_generate(generate, generate_vap_options, generate_manifests_options);
   CLI::App& completion =
       *app.add_subcommand("completion", "Print completion for bash, zsh or fish");
   completion.add_option("SHELL", shell, "bash, zsh or fish")
@@ -205,6 +224,8 @@ int main(int argc, char** argv) {
   if (gates_lift.parsed()) return rankward::commands::gates_lift(gates_lift_options, console);
   if (generate.got_subcommand("vap"))
     return rankward::commands::generate_vap(generate_vap_options, console);
+  if (generate.got_subcommand("manifests"))
+    return rankward::commands::generate_manifests(generate_manifests_options, console);
   if (completion.parsed()) {
     std::cout << rankward::cli::completion_script(app, shell);
     return 0;

@@ -31,6 +31,14 @@ bool is_plain(std::string_view text) {
 
 std::string yaml_scalar(std::string_view text) {
   if (is_plain(text)) return std::string(text);
+  const bool printable =
+      std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+  if (printable && text.find('"') != std::string_view::npos) {
+    std::string quoted = "'";
+    for (const char c : text)
+      quoted.append(c == '\'' ? 2 : 1, c);
+    return quoted + "'";
+  }
   // A JSON string is one of YAML's.
   std::string out;
   formats::JsonWriter(out).value(text);
@@ -59,18 +67,18 @@ std::string yaml_field(std::string_view first, std::string_view key, std::string
   }
 }
 
-std::string yaml_comment(std::string_view text) {
+std::string yaml_comment(std::string_view text, std::string_view indent) {
   std::string out;
   while (!text.empty()) {
     std::size_t cut = text.find('\n');
-    const std::size_t room = kWidth - 2;
+    const std::size_t room = kWidth - 2 - indent.size();
     if (cut == std::string_view::npos) cut = text.size();
     if (cut > room) {
       cut = text.rfind(' ', room);
       if (cut == std::string_view::npos) cut = text.find(' ');
       if (cut == std::string_view::npos) cut = text.size();
     }
-    out.append(cut == 0 ? "#" : "# ").append(text.substr(0, cut)).append("\n");
+    out.append(indent).append(cut == 0 ? "#" : "# ").append(text.substr(0, cut)).append("\n");
     text.remove_prefix(std::min(text.size(), cut + 1));
   }
   return out;

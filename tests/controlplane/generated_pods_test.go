@@ -272,3 +272,30 @@ func (g *podGenerator) next() *corev1.Pod {
 	}
 	return out
 }
+
+// simple is a pod of one container with at most one or two of the things that a pod of next has.
+func (g *podGenerator) simple() *corev1.Pod {
+	whole := g.next()
+	out := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: whole.Name, Namespace: whole.Namespace}}
+	out.Spec.Containers = []corev1.Container{{Name: "train", Image: "registry.example/train:1"}}
+	container, donor := &out.Spec.Containers[0], &whole.Spec.Containers[0]
+	for range 1 + g.random.Intn(2) {
+		pick(g, []func(){
+			func() { container.Env = donor.Env },
+			func() { container.EnvFrom = donor.EnvFrom },
+			func() { container.Resources.Limits = donor.Resources.Limits },
+			func() { container.SecurityContext = donor.SecurityContext },
+			func() { out.Spec.Volumes = whole.Spec.Volumes },
+			func() { out.Annotations = whole.Annotations },
+			func() { out.Spec.RuntimeClassName = whole.Spec.RuntimeClassName },
+			func() { out.Spec.NodeName = whole.Spec.NodeName },
+			func() { out.Spec.NodeSelector, out.Spec.Affinity = whole.Spec.NodeSelector, whole.Spec.Affinity },
+			func() { out.Spec.Tolerations = whole.Spec.Tolerations },
+			func() { out.Spec.HostPID, out.Spec.HostIPC = whole.Spec.HostPID, whole.Spec.HostIPC },
+			func() {
+				out.Spec.ServiceAccountName, out.OwnerReferences = whole.Spec.ServiceAccountName, whole.OwnerReferences
+			},
+		})()
+	}
+	return out
+}

@@ -86,6 +86,7 @@ func add(rules []string, rule string) []string {
 var (
 	byPolicy    = regexp.MustCompile(`^Validation failed for ValidatingAdmissionPolicy 'rankward-(enforce|warn|audit)' with binding '[^']*': (?s:.*?)\[([A-Z]+-\d\d)\]`)
 	byWebhook   = regexp.MustCompile(`^\[([A-Z]+-\d\d)\]`)
+	byHook      = regexp.MustCompile(`admission webhook "(pods|unconditional)\.rankward\.io" denied the request`)
 	cutOff      = regexp.MustCompile(`^and \d+ more findings?$`)
 	unexpressed = regexp.MustCompile(`(?m)^#   ([A-Z]+-\d\d): `)
 )
@@ -113,7 +114,7 @@ func (j *judges) sortOut(t *testing.T, err error) (policies, webhook verdict, te
 	}
 	texts = append(texts, err.Error())
 	var status apierrors.APIStatus
-	if !errors.As(err, &status) || !strings.Contains(err.Error(), `admission webhook "pods.rankward.io" denied the request`) {
+	if !errors.As(err, &status) || !byHook.MatchString(err.Error()) {
 		t.Fatalf("refused by something else: %v", err)
 	}
 	for _, cause := range status.Status().Details.Causes {
