@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "distributed_job.hpp"
+#include "rank_keys.hpp"
 #include "rankward/kube/rankward_keys.hpp"
 #include "rankward/kube/resources.hpp"
 #include "rule.hpp"
@@ -35,17 +36,6 @@ constexpr std::string_view kPartsWhy =
 constexpr std::string_view kPartsFix =
     "use whole GPUs, or say rankward.io/sharing: mig (or shared) where the program is known to "
     "cope.";
-
-// Where frameworks keep the number of a pod. Source: field/topology.md, section 5.
-constexpr std::array<std::string_view, 8> kRankKeys{
-    "batch.kubernetes.io/job-completion-index",
-    "training.kubeflow.org/replica-index",
-    "leaderworkerset.sigs.k8s.io/worker-index",
-    "kueue.x-k8s.io/pod-group-pod-index",
-    "volcano.sh/task-index",
-    "grove.io/podclique-pod-index",
-    "gang.scheduling.koordinator.sh/network-topology-index",
-    "apps.kubernetes.io/pod-index"};
 
 // Networks that a pod is given otherwise than by a resource: Multus, GKE's multi-networking and
 // GPUDirect-TCPX sidecars.
@@ -224,8 +214,7 @@ void observe_framework_ranks(const PodFacts& pod, Observations& out) {
     const std::string* text = group_value(pod.subject(), key);
     if (text == nullptr) continue;
     const auto rank = small_number(*text, kMaxGangSize);
-    const bool beyond =
-        rank && total && key == "kueue.x-k8s.io/pod-group-pod-index" && *rank >= *total;
+    const bool beyond = rank && total && key == kKueuePodIndex && *rank >= *total;
     if (rank && !beyond) continue;
     const bool label = kube::find(pod.subject().metadata.labels, key) != nullptr;
     Observation found;
