@@ -19,14 +19,18 @@ const webhookTimeout = 3 * time.Second
 // huge is a pod of about the size that etcd takes (1.5 MiB with the API server's own fields), most of
 // it in its containers.
 func huge(name string, containerCount int, each func(index int, container *corev1.Container)) string {
-	made := pod("", name, nil)
-	// Nobody is to run it.
-	made.APIVersion, made.Kind, made.Spec.SchedulerName = "v1", "Pod", "nobody"
+	made := pod("", name, map[string]string{"nvidia.com/gpu": "1"})
+	made.APIVersion, made.Kind = "v1", "Pod"
+	made.Spec.NodeSelector = nowhere
+	asks := made.Spec.Containers[0].Resources
 	made.Annotations = map[string]string{"notes": strings.Repeat("n", 200_000)}
 	made.Spec.Containers = nil
 	for i := range containerCount {
 		c := corev1.Container{Name: fmt.Sprintf("c%d", i), Image: "registry.example/train:1",
 			Env: []corev1.EnvVar{{Name: "FILLER", Value: strings.Repeat("x", 1_700)}}}
+		if i == 0 {
+			c.Resources = asks // or no rule could find anything, and it would not be sent
+		}
 		each(i, &c)
 		made.Spec.Containers = append(made.Spec.Containers, c)
 	}
@@ -73,10 +77,10 @@ func TestLargeObjectsAreJudgedInTime(t *testing.T) {
 				t.Errorf("%s: %s", what, tell(a))
 			}
 		}
-		a = inTime(t, "an annotation that gives devices", func() answer {
-			return patch(t, space, text, "", "metadata: {annotations: {cdi.k8s.io/gpu: nvidia.com/gpu=0}}", forReal)
+		a = inTime(t, "a misspelt annotation of ours", func() answer {
+			return patch(t, space, text, "", "metadata: {annotations: {rankward.io/gnag: a}}", forReal)
 		})
-		if a.code != http.StatusForbidden || !strings.Contains(a.message, "[ANN-01]") {
+		if a.code != http.StatusForbidden || !strings.Contains(a.message, "[KEY-01]") {
 			t.Error(tell(a))
 		}
 		a = inTime(t, "an ephemeral container with the variable", func() answer {
@@ -99,19 +103,22 @@ func TestLargeObjectsAreJudgedInTime(t *testing.T) {
 		}
 	})
 
-	everywhere := func(_ int, c *corev1.Container) {
+	everywhere := func(i int, c *corev1.Container) {
+		if i == 0 {
+			return // there it would be another finding
+		}
 		c.Env = append(c.Env, corev1.EnvVar{Name: visible, Value: "all"})
 	}
 	t.Run("a finding in every container", func(t *testing.T) {
 		a := inTime(t, "the pod", func() answer { return create(t, space, huge("everywhere", many, everywhere), forReal) })
 		_, message, _ := strings.Cut(a.message, "denied the request: ")
 		lines := strings.Split(message, "\n")
-		if a.code != http.StatusForbidden || !strings.HasPrefix(message, "[ENV-01] containers[0]") || len(message) > 1100 {
+		if a.code != http.StatusForbidden || !strings.HasPrefix(message, "[ENV-01] containers[1]") || len(message) > 1100 {
 			t.Errorf("%d characters: %s", len(message), tell(a))
 		}
 		// Those that are named and those that are counted are all.
 		var left int
-		if _, err := fmt.Sscanf(lines[len(lines)-1], "and %d more findings", &left); err != nil || len(lines)-1+left != many {
+		if _, err := fmt.Sscanf(lines[len(lines)-1], "and %d more findings", &left); err != nil || len(lines)-1+left != many-1 {
 			t.Errorf("%d lines, then %q", len(lines)-1, lines[len(lines)-1])
 		}
 		if len(a.causes) == 0 || len(a.causes) > 64 {
@@ -122,7 +129,6 @@ func TestLargeObjectsAreJudgedInTime(t *testing.T) {
 	t.Run("a Deployment with a finding in every container", func(t *testing.T) {
 		var template corev1.Pod
 		check(t, sigsyaml.Unmarshal([]byte(huge("everywhere", many, everywhere)), &template))
-		template.Spec.SchedulerName = ""
 		spec := must(t, func() ([]byte, error) {
 			return sigsyaml.Marshal(map[string]any{"apiVersion": "apps/v1", "kind": "Deployment",
 				"metadata": map[string]any{"name": "everywhere"},

@@ -28,7 +28,7 @@ func TestVerdictsAreCountedAndAudited(t *testing.T) {
 	}{
 		{"denied", hostPath("/dev/nvidia0"), map[string]string{"decision": "deny", "mode": "enforce", "rules": "HP-01"}, 1, 0, "denied"},
 		{"warned", one(privileged, oneGPU), map[string]string{"decision": "allow", "mode": "warn", "rules": "PRIV-02"}, 0, 1, "allowed"},
-		{"nothing to say", one(), map[string]string{"decision": "allow"}, 0, 0, "allowed"},
+		{"nothing to say", asking("nvidia.com/gpu", 1), map[string]string{"decision": "allow"}, 0, 0, "allowed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ours, theirs := look()

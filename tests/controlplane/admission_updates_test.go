@@ -151,8 +151,8 @@ func TestKubectlDebug(t *testing.T) {
 	space := namespace(t, "debugging", nil)
 	webhookAnswers(t, space)
 	nodes(t, []harness.Node{{Name: "debug-node", Labels: harness.GPULabels(), Resources: map[string]string{"nvidia.com/gpu": "8"}}})
-	gpu := named(podOf("schedulerName: nobody", containers(container("train", oneGPU))), "gpu")
-	web := named(podOf("schedulerName: nobody", containers(container("web"))), "web")
+	gpu := named(podOf("nodeSelector: {kubernetes.io/hostname: nowhere}", containers(container("train", oneGPU))), "gpu")
+	web := named(podOf("nodeSelector: {kubernetes.io/hostname: nowhere}", containers(container("web"))), "web")
 	stand(t, space, gpu)
 	stand(t, space, web)
 

@@ -14,6 +14,8 @@ const (
 	image = "image: registry.example/train:1"
 	// What an honest container asks for.
 	oneGPU = "resources: {limits: {nvidia.com/gpu: 1}}"
+	// What an honest rank asks for.
+	wholeNode = "resources: {limits: {nvidia.com/gpu: 8, rdma/hca: 1}}"
 	// How a pod says that it goes where GPUs are, without asking for one.
 	gpuSelector   = "nodeSelector: {nvidia.com/gpu.present: 'true'}"
 	gpuToleration = "tolerations: [{key: nvidia.com/gpu, operator: Exists}]"
@@ -28,6 +30,12 @@ func annotatedPod(annotations string, fields ...string) string {
 		annotations = ", annotations: " + annotations
 	}
 	return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: NAME%s}\nspec: {%s}\n", annotations, strings.Join(fields, ", "))
+}
+
+// queued is a pod of a gang in a Kueue queue, with more annotations.
+func queued(annotations, spec string) string {
+	return "apiVersion: v1\nkind: Pod\nmetadata:\n  name: NAME\n  labels: {kueue.x-k8s.io/queue-name: team}\n" +
+		"  annotations: {rankward.io/gang: a, rankward.io/gang-size: '2'" + annotations + "}\nspec: {" + spec + "}\n"
 }
 
 // container is one named container; containers a list of them for a spec.

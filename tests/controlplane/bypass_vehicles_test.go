@@ -79,3 +79,54 @@ var vehicles = []bypass{
 		object: "spec: {template: {spec: {volumes: [{name: host, hostPath: {path: /dev/nvidia0}}]}}}",
 		honest: "spec: {template: {spec: {volumes: [{name: host, hostPath: {path: /models}}]}}}"},
 }
+
+var askings = []bypass{
+	{how: "a request of 0", gives: "no GPU though it names one; with old runtimes, all of them", rule: "REQ-01", mode: warned,
+		object: asking("nvidia.com/gpu", 0), honest: asking("nvidia.com/gpu", 2)},
+	{how: "more GPUs than the largest node has", gives: "nothing: it would wait for ever", rule: "REQ-01", mode: warned,
+		object: asking("amd.com/gpu", 9), honest: asking("amd.com/gpu", 8)},
+	{how: "a whole GPU and a MIG slice in one container", gives: "one of them, by chance", rule: "REQ-01", mode: warned,
+		object: one("resources: {limits: {nvidia.com/gpu: 1, nvidia.com/mig-1g.10gb: 1}}"),
+		honest: podOf(containers(container("train", oneGPU), container("serve", requests("nvidia.com/mig-1g.10gb", 1))))},
+	{how: "more memory than the MIG slice has, though its name says so", gives: "a program that runs out of memory", rule: "REQ-02", mode: warned,
+		object: annotatedPod("{rankward.io/gpu-memory: 10Gi}", containers(container("train", requests("nvidia.com/mig-1g.10gb", 1)))),
+		honest: annotatedPod("{rankward.io/gpu-memory: 9Gi}", containers(container("train", requests("nvidia.com/mig-1g.10gb", 1))))},
+	{how: "a rank without RDMA", gives: "a job that falls back to sockets without a word", rule: "REQ-04", mode: warned,
+		object: annotatedPod("{rankward.io/gang: a, rankward.io/gang-size: '2'}", containers(container("train", requests("nvidia.com/gpu", 8)))),
+		honest: annotatedPod("{rankward.io/gang: a, rankward.io/gang-size: '2'}", containers(container("train", wholeNode)))},
+	{how: "a misspelt annotation of ours", gives: "a gang that is placed pod by pod", rule: "KEY-01", mode: denied,
+		object: annotatedPod("{rankward.io/gang: a, rankward.io/gang-sise: '2'}", containers(container("train", wholeNode))),
+		honest: annotatedPod("{rankward.io/gang: a, rankward.io/gang-size: '2'}", containers(container("train", wholeNode)))},
+	{how: "a report of topology on a pod", gives: "nothing: it belongs on Nodes", rule: "KEY-01", mode: denied,
+		object: annotatedPod("{rankward.io/topology: '{}'}", containers(container("train", oneGPU))), honest: annotatedPod("{example.com/topology: '{}'}", containers(container("train", oneGPU)))},
+	{how: "a gang in a Kueue queue", gives: "two admission systems that wait for each other", rule: "KEY-01", mode: denied,
+		object: queued("", containers(container("train", wholeNode))), honest: queued(", rankward.io/with-kueue: 'true'", containers(container("train", wholeNode)))},
+	{how: "another scheduler", gives: "a place that nobody compared with others", rule: "SCH-02", mode: warned,
+		object: podOf("schedulerName: volcano", containers(container("train", oneGPU))), honest: podOf("schedulerName: volcano", containers(container("web")))},
+}
+
+// Options that are off until a cluster sets them, and what they find then.
+var configuredAdmission = map[string]any{
+	"modes":              map[string]any{"RT-02": "warn"},
+	"allowedHostPaths":   []any{"/data"},
+	"isolatedNamespaces": []any{"bypass*"},
+	"vendors": []any{map[string]any{"name": "Example NPU", "resources": []any{"example.com/npu"}, "devicePaths": []any{"/dev/examplenpu*"},
+		"envNames": []any{"EXAMPLE_VISIBLE_DEVICES"}, "annotations": []any{"npu.example.com"}}},
+}
+
+var configuredRows = []bypass{
+	{how: "runtimeClassName nvidia beside a request, with RT-02 on", gives: "more GPUs than were asked for, where devices come by CDI", rule: "RT-02", mode: warned,
+		object: podOf("runtimeClassName: nvidia", containers(container("train", oneGPU))), honest: asking("nvidia.com/gpu", 1)},
+	{how: "a directory that is not in allowedHostPaths", gives: "whatever a symbolic link in it leads to", rule: "HP-08", mode: denied,
+		object: hostPath("/scratch", oneGPU), honest: hostPath("/data/sets", oneGPU)},
+	{how: "a path that only begins like one of allowedHostPaths", gives: "the same", rule: "HP-08", mode: denied,
+		object: hostPath("/database", oneGPU), honest: hostPath("/database")},
+	{how: "a replica of a GPU in one of isolatedNamespaces", gives: "a GPU shared with strangers", rule: "REQ-03", mode: warned,
+		object: asking("nvidia.com/gpu.shared", 1), honest: asking("nvidia.com/mig-1g.10gb", 1)},
+	{how: "a device node of a vendor of one's own", gives: "an accelerator that only this cluster has", rule: "HP-01", mode: denied,
+		object: hostPath("/dev/examplenpu0"), honest: asking("example.com/npu", 1)},
+	{how: "a variable of a vendor of one's own", gives: "the same", rule: "ENV-01", mode: denied,
+		object: one(env("EXAMPLE_VISIBLE_DEVICES", "all")), honest: one(env("EXAMPLE_LOG_LEVEL", "3"))},
+	{how: "an annotation of a vendor of one's own", gives: "the same", rule: "ANN-01", mode: denied,
+		object: annotatedPod("{npu.example.com/devices: '0'}", containers(container("train"))), honest: annotatedPod("{npu.example.org/devices: '0'}", containers(container("train")))},
+}

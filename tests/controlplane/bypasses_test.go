@@ -44,16 +44,20 @@ func (b bypass) title() string {
 var bypasses = []struct {
 	title string
 	rows  []bypass
+	// Of the configuration's key `admission`; nil: the defaults.
+	admission map[string]any
 }{
-	{"Device nodes by hostPath", deviceNodes},
-	{"Other ways to write a path", pathTricks},
-	{"Directories and control channels of the host", hostDirectories},
-	{"Variables", deviceVariables},
-	{"Runtime classes and annotations", runtimeSelectors},
-	{"Privileges and the choice of a node", privileges},
-	{"PersistentVolumes", volumes},
-	{"Other objects and requests", vehicles},
-	{"Custom resources", customKinds},
+	{title: "Device nodes by hostPath", rows: deviceNodes},
+	{title: "Other ways to write a path", rows: pathTricks},
+	{title: "Directories and control channels of the host", rows: hostDirectories},
+	{title: "Variables", rows: deviceVariables},
+	{title: "Runtime classes and annotations", rows: runtimeSelectors},
+	{title: "Privileges and the choice of a node", rows: privileges},
+	{title: "PersistentVolumes", rows: volumes},
+	{title: "Other objects and requests", rows: vehicles},
+	{title: "Custom resources", rows: customKinds},
+	{title: "Requests and keys", rows: askings},
+	{title: "Where a cluster sets more than the defaults", rows: configuredRows, admission: configuredAdmission},
 }
 
 var updateDocuments = flag.Bool("update", false, "write docs/bypasses.md anew")
@@ -66,6 +70,10 @@ func TestBypasses(t *testing.T) {
 	bypassWorld(t, space)
 	names := map[string]bool{}
 	for _, section := range bypasses {
+		if section.admission != nil {
+			configured(t, installation, map[string]any{"admission": section.admission})
+			registeredAnew(t, installation)
+		}
 		for _, row := range section.rows {
 			if names[row.title()] {
 				t.Errorf("two rows are called %q", row.title())
@@ -150,7 +158,8 @@ func bypassWorld(t *testing.T, space string) {
 	}
 	nodes(t, []harness.Node{{Name: "bypass-node", Labels: harness.GPULabels(), Resources: map[string]string{
 		"nvidia.com/gpu": "8", "nvidia.com/mig-1g.10gb": "7", "amd.com/gpu": "8", "gpu.intel.com/i915": "4", "habana.ai/gaudi": "8",
-		"aws.amazon.com/neuron": "16", "google.com/tpu": "4", "huawei.com/Ascend910": "8", "rdma/hca": "8"}}})
+		"aws.amazon.com/neuron": "16", "google.com/tpu": "4", "huawei.com/Ascend910": "8", "rdma/hca": "8",
+		"nvidia.com/gpu.shared": "40", "example.com/npu": "4"}}})
 }
 
 func remove(t *testing.T, path string) {

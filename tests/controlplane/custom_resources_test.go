@@ -64,7 +64,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `
 
-// customResources installs the three kinds and has them sent to the webhook.
+// customResources installs the three kinds. Two are in the shipped registration.
 func customResources(t *testing.T, space string) {
 	t.Helper()
 	folder := must(t, func() (string, error) { return jobSet.Folder(t.Context()) })
@@ -89,8 +89,6 @@ func customResources(t *testing.T, space string) {
 		"kubeflow.org/v1/PyTorchJob": "pytorchjobs", "lab.example.com/v1alpha1/Experiment": "experiments"} {
 		resources[kind] = plural
 	}
-	alsoJudged(t, "jobset.x-k8s.io", "jobsets")
-	alsoJudged(t, "kubeflow.org", "pytorchjobs")
 	alsoJudged(t, "lab.example.com", "experiments")
 	for _, manifest := range []string{jobSetOf(specWith("/dev/nvidia0")), pyTorchJob(specWith("/dev/nvidia0")), experiment(specWith("/dev/nvidia0"))} {
 		eventually(t, "custom kinds to be judged", func() error {

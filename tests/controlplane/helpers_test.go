@@ -86,6 +86,9 @@ func pod(namespace, name string, resources map[string]string) *corev1.Pod {
 	return harness.Pod(namespace, name, resources)
 }
 
+// nowhere keeps a pod off every node, so that it stays as it is.
+var nowhere = map[string]string{"kubernetes.io/hostname": "nowhere"}
+
 func createPod(t *testing.T, pod *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	return must(t, func() (*corev1.Pod, error) {

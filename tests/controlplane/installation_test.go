@@ -2,8 +2,11 @@ package controlplane
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"rankward.io/tests/controlplane/harness"
 )
@@ -47,6 +50,33 @@ func configured(t *testing.T, installation *harness.Installation, settings map[s
 	}
 	t.Cleanup(restore)
 	return restore
+}
+
+// registeredAnew puts the registration into force that belongs to the configuration, until the test
+// ends: its conditions name what the configuration adds.
+func registeredAnew(t *testing.T, installation *harness.Installation) {
+	t.Helper()
+	client := cluster.Client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	shipped, err := client.Get(t.Context(), "rankward", metav1.GetOptions{})
+	check(t, err)
+	t.Cleanup(func() {
+		current, err := client.Get(context.Background(), "rankward", metav1.GetOptions{})
+		if err == nil {
+			current.Webhooks = shipped.Webhooks
+			_, err = client.Update(context.Background(), current, metav1.UpdateOptions{})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	out := must(t, func() (harness.Output, error) {
+		return harness.RunRankward(t.Context(), "generate", "manifests", "--config", installation.Rankward.ConfigPath,
+			"--url", fmt.Sprintf("https://127.0.0.1:%d/validate", installation.Rankward.WebhookPort), "--ca-bundle", certificates.CAFile)
+	})
+	if out.ExitCode != 0 {
+		t.Fatal(out.Stderr)
+	}
+	check(t, cluster.Apply(t.Context(), out.Stdout))
 }
 
 func readFile(t *testing.T, path string) string {

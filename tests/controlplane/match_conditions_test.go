@@ -176,6 +176,15 @@ func TestPlainPodsAreNotSent(t *testing.T) {
 		"selects GPU nodes": {func(p *corev1.Pod) {
 			p.Spec.NodeSelector = map[string]string{"nvidia.com/gpu.present": "true"}
 		}, true},
+		"rank that is one": {func(p *corev1.Pod) { p.Labels = map[string]string{"batch.kubernetes.io/job-completion-index": "12"} }, false},
+		"rank that is none": {func(p *corev1.Pod) {
+			p.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": "last"}
+		}, true},
+		"launcher of a fabric test": {func(p *corev1.Pod) {
+			p.Spec.Containers[0].Command = []string{"sh", "-c", "mpirun -np 16 /opt/all_reduce_perf -e 8G"}
+		}, true},
+		"fabric test without MPI":  {func(p *corev1.Pod) { p.Spec.Containers[0].Args = []string{"ib_write_bw", "-a"} }, true},
+		"fabric test by its image": {func(p *corev1.Pod) { p.Spec.Containers[0].Image = "registry.example/nccl-tests:2.13" }, true},
 		"privileged on a node of its choice": {func(p *corev1.Pod) {
 			p.Spec.NodeName, p.Spec.Containers[0].SecurityContext = "some-node", &corev1.SecurityContext{Privileged: &yes}
 		}, true},

@@ -9,6 +9,14 @@ import (
 	"rankward.io/tests/controlplane/harness"
 )
 
+const gpuPod = `apiVersion: v1
+kind: Pod
+metadata: {name: %s, namespace: %s}
+spec:
+  containers:
+  - {name: train, image: registry.example/train:1, resources: {limits: {nvidia.com/gpu: 1}}}
+`
+
 // With the server down each entry does as its failurePolicy says, the extender's pods wait with an
 // error that names it, others are placed, and all recovers by itself.
 func TestServerDown(t *testing.T) {
@@ -33,9 +41,13 @@ func TestServerDown(t *testing.T) {
 	})
 
 	before := must(t, func() (harness.Samples, error) { return cluster.Metrics(t.Context()) })
-	out := kubectl(t, fmt.Sprintf(plainPod, "refused", space), "apply", "-f", "-")
+	out := kubectl(t, fmt.Sprintf(gpuPod, "refused", space), "apply", "-f", "-")
 	if out.ExitCode != 1 || !strings.Contains(out.Stderr, `failed calling webhook "pods.rankward.io"`) {
-		t.Errorf("a pod, failurePolicy Fail: exit code %d, %s", out.ExitCode, out.Stderr)
+		t.Errorf("a GPU pod, failurePolicy Fail: exit code %d, %s", out.ExitCode, out.Stderr)
+	}
+	// In which no rule can find anything, so it is not sent.
+	if out := kubectl(t, fmt.Sprintf(plainPod, "plain", space), "apply", "-f", "-"); out.ExitCode != 0 {
+		t.Errorf("a plain pod: exit code %d, %s", out.ExitCode, out.Stderr)
 	}
 	// Even what would be denied, and it leaves its mark where an administrator can see it.
 	deployment := create(t, space, fmt.Sprintf(hostPathDeployment, "train", space), forReal)
@@ -60,7 +72,7 @@ func TestServerDown(t *testing.T) {
 		}
 	}
 	// What no rule looks at is not sent, so it goes on; and nothing keeps a pod from being deleted.
-	if out := kubectl(t, "", "-n", space, "label", "pod", "gpu", "team=a"); out.ExitCode != 0 {
+	if out := kubectl(t, "", "-n", space, "label", "pod", "plain", "team=a"); out.ExitCode != 0 {
 		t.Errorf("a label: %s", out.Stderr)
 	}
 	if out := kubectl(t, "", "-n", space, "delete", "pod", "spare", "--force", "--grace-period=0"); out.ExitCode != 0 {
@@ -84,7 +96,7 @@ func TestServerDown(t *testing.T) {
 	recovered = true
 	boundNode(t, space, "gpu")
 	eventually(t, "pods to be admitted again", func() error {
-		out, err := cluster.Kubectl(t.Context(), fmt.Sprintf(plainPod, "admitted", space), "apply", "-f", "-")
+		out, err := cluster.Kubectl(t.Context(), fmt.Sprintf(gpuPod, "admitted", space), "apply", "-f", "-")
 		if err == nil && out.ExitCode != 0 {
 			err = fmt.Errorf("%s", out.Stderr)
 		}
