@@ -136,7 +136,7 @@ func TestMirrorPodsAreNotRefused(t *testing.T) {
 	o := parse(t, space, named(mirror, "static-mirror-node"))
 	// As the kubelet makes it; its permission is beside the point here.
 	a := send(t, request{method: http.MethodPost, path: o.path, contentType: "application/json", body: o.json,
-		user: "system:node:mirror-node", groups: []string{"system:nodes", "system:masters"}})
+		identity: identity{"system:node:mirror-node", []string{"system:nodes", "system:masters"}}})
 	if !a.accepted() || len(a.warnings) > 0 {
 		t.Error(tell(a))
 	}

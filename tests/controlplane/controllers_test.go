@@ -163,9 +163,7 @@ spec:
 		t.Fatal(out.Stderr)
 	}
 	t.Cleanup(func() { cluster.Kubectl(context.Background(), "", "delete", "crd", name) })
-	if out := kubectl(t, "", "wait", "--for=condition=Established", "--timeout=60s", "crd/"+name); out.ExitCode != 0 {
-		t.Fatal(out.Stderr)
-	}
+	established(t, name)
 }
 
 // create makes the object and, as its controller would, the pods.

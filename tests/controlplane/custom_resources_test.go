@@ -81,9 +81,7 @@ func customResources(t *testing.T, space string) {
 		t.Cleanup(func() { cluster.Kubectl(context.Background(), "", "delete", "crd", name) })
 	}
 	for name := range definitions {
-		if out := kubectl(t, "", "wait", "--for=condition=Established", "--timeout=60s", "crd/"+name); out.ExitCode != 0 {
-			t.Fatal(out.Stderr)
-		}
+		established(t, name)
 	}
 	for kind, plural := range map[string]string{"jobset.x-k8s.io/v1alpha2/JobSet": "jobsets",
 		"kubeflow.org/v1/PyTorchJob": "pytorchjobs", "lab.example.com/v1alpha1/Experiment": "experiments"} {
@@ -98,6 +96,18 @@ func customResources(t *testing.T, space string) {
 			return nil
 		})
 	}
+}
+
+// established waits until a CRD is served. `kubectl wait` fails on one that has no status yet.
+func established(t *testing.T, name string) {
+	t.Helper()
+	eventually(t, name+" to be established", func() error {
+		out, err := cluster.Kubectl(t.Context(), "", "get", "crd", name, "-o", `jsonpath={.status.conditions[?(@.type=="Established")].status}`)
+		if err == nil && out.Stdout != "True" {
+			err = fmt.Errorf("%s%s", out.Stdout, out.Stderr)
+		}
+		return err
+	})
 }
 
 // alsoJudged has more kinds sent to the webhook, as a cluster does that has kinds of its own.

@@ -25,9 +25,20 @@ type request struct {
 	query       url.Values
 	contentType string
 	body        []byte // JSON, or YAML where the content type is of server-side apply
-	// Whom the administrator stands in for; empty: the administrator, of system:masters.
+	identity
+}
+
+// identity is whom the administrator stands in for; empty: the administrator, of system:masters.
+type identity struct {
 	user   string
 	groups []string
+}
+
+func first(as []identity) identity {
+	if len(as) == 0 {
+		return identity{}
+	}
+	return as[0]
 }
 
 type answer struct {
@@ -131,13 +142,14 @@ var resources = map[string]string{
 	"apps/v1/Deployment": "deployments", "apps/v1/StatefulSet": "statefulsets",
 	"apps/v1/DaemonSet": "daemonsets", "apps/v1/ReplicaSet": "replicasets",
 	"batch/v1/Job": "jobs", "batch/v1/CronJob": "cronjobs",
+	"rbac.authorization.k8s.io/v1/ClusterRoleBinding":                "clusterrolebindings",
 	"node.k8s.io/v1/RuntimeClass":                                    "runtimeclasses",
 	"apiextensions.k8s.io/v1/CustomResourceDefinition":               "customresourcedefinitions",
 	"admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
 }
 
 var clusterScoped = map[string]bool{"persistentvolumes": true, "namespaces": true, "runtimeclasses": true,
-	"customresourcedefinitions": true, "validatingwebhookconfigurations": true}
+	"customresourcedefinitions": true, "validatingwebhookconfigurations": true, "clusterrolebindings": true}
 
 // object is a manifest and where it belongs.
 type object struct {
@@ -179,10 +191,10 @@ var (
 	forReal = url.Values{}
 )
 
-func create(t *testing.T, space, manifest string, query url.Values) answer {
+func create(t *testing.T, space, manifest string, query url.Values, as ...identity) answer {
 	t.Helper()
 	o := parse(t, space, manifest)
-	return send(t, request{method: http.MethodPost, path: o.path, query: query, contentType: "application/json", body: o.json})
+	return send(t, request{method: http.MethodPost, path: o.path, query: query, contentType: "application/json", body: o.json, identity: first(as)})
 }
 
 // apply is a server-side apply.
@@ -199,7 +211,7 @@ func apply(t *testing.T, space, manifest string, query url.Values) answer {
 
 // patch is a strategic merge patch, or a merge patch where the kind is a custom one, of what stands by
 // the name in the manifest.
-func patch(t *testing.T, space, standing, subresource, changes string, query url.Values) answer {
+func patch(t *testing.T, space, standing, subresource, changes string, query url.Values, as ...identity) answer {
 	t.Helper()
 	o := parse(t, space, standing)
 	body := must(t, func() ([]byte, error) { return sigsyaml.YAMLToJSON([]byte(changes)) })
@@ -212,7 +224,7 @@ func patch(t *testing.T, space, standing, subresource, changes string, query url
 	if subresource != "" {
 		path += "/" + subresource
 	}
-	return send(t, request{method: http.MethodPatch, path: path, query: query, contentType: kind, body: body})
+	return send(t, request{method: http.MethodPatch, path: path, query: query, contentType: kind, body: body, identity: first(as)})
 }
 
 // stand creates an object that has to be accepted.
