@@ -33,6 +33,7 @@
   RULE(kRequestMemory)                /* REQ-02 */  \
   RULE(kRequestIsolation)             /* REQ-03 */  \
   RULE(kDistributedRanks)             /* REQ-04 */  \
+  RULE(kFabricTest)                   /* FAB-01 */  \
   RULE(kRankwardKeys)                 /* KEY-01 */  \
   RULE(kEphemeralContainers)          /* EPH-01 */  \
   RULE(kSelfGuard)                    /* SELF-01 */
