@@ -152,6 +152,7 @@ Result<void> Policy::add_presets() {
       exemption.namespaces.assign(preset->namespaces.begin(), preset->namespaces.end());
     exemption.service_accounts.assign(preset->service_accounts.begin(),
                                       preset->service_accounts.end());
+    exemption.owner_kinds.assign(preset->owner_kinds.begin(), preset->owner_kinds.end());
     if (preset->rules.empty()) {
       exemption.rules = all_exemptible_rules();
     } else {

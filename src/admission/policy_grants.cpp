@@ -73,6 +73,7 @@ Cover cover_of(const PresetOption& option, std::string field) {
   if (option.namespaces.empty())
     out.namespaces.insert(preset->namespaces.begin(), preset->namespaces.end());
   out.service_accounts.insert(preset->service_accounts.begin(), preset->service_accounts.end());
+  out.owner_kinds.insert(preset->owner_kinds.begin(), preset->owner_kinds.end());
   if (preset->rules.empty()) {
     out.rules = all_exemptible_rules();
   } else {

@@ -120,6 +120,9 @@ struct Preset {
   std::span<const std::string_view> service_accounts;
   // Empty: every rule that may be exempted from.
   std::span<const std::string_view> rules;
+  // As owner references of pods have them. Not empty where `default` is among the accounts, which
+  // every pod of the namespace may run as.
+  std::span<const std::string_view> owner_kinds{};
 };
 
 // All shipped presets, chosen or not.
