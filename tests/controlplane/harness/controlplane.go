@@ -188,14 +188,16 @@ func (cp *ControlPlane) writeAdmissionConfiguration(clients map[string]KeyPair) 
 		return "", err
 	}
 	path := filepath.Join(cp.Dir, "admission.yaml")
-	return path, os.WriteFile(path, []byte(`apiVersion: apiserver.config.k8s.io/v1
-kind: AdmissionConfiguration
-plugins:
-- name: ValidatingAdmissionWebhook
+	text := "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n"
+	for _, plugin := range []string{"MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"} {
+		text += fmt.Sprintf(`- name: %s
   configuration:
     apiVersion: apiserver.config.k8s.io/v1
     kind: WebhookAdmissionConfiguration
-    kubeConfigFile: `+kubeconfig+"\n"), 0o600)
+    kubeConfigFile: %s
+`, plugin, kubeconfig)
+	}
+	return path, os.WriteFile(path, []byte(text), 0o600)
 }
 
 func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
