@@ -4,20 +4,25 @@
 namespace rankward::admission {
 namespace {
 
+constexpr std::string_view kDropHostPid =
+    "drop it; a profiler or agent that needs it is exempted by namespace and service account.";
+
 void observe_namespace(const PodFacts& pod, std::string_view name, std::string_view reaches,
-                       Observations& out) {
+                       std::string_view fix, Observations& out) {
   Observation found;
   found.field = pod.field(name);
   found.subject = name;
   found.value = "true";
   found.what.append(name).append(" on a GPU pod reaches ").append(reaches).append(".");
+  found.fix = fix;
   out.push_back(std::move(found));
 }
 
 void observe(const PodFacts& pod, Observations& out) {
   if (!pod.is_gpu_pod()) return;
-  if (pod.spec().host_pid) observe_namespace(pod, "hostPID", "the node's processes", out);
-  if (pod.spec().host_ipc) observe_namespace(pod, "hostIPC", "the node's shared memory", out);
+  if (pod.spec().host_pid)
+    observe_namespace(pod, "hostPID", "the node's processes", kDropHostPid, out);
+  if (pod.spec().host_ipc) observe_namespace(pod, "hostIPC", "the node's shared memory", {}, out);
 }
 
 }  // namespace
