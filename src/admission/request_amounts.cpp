@@ -27,6 +27,10 @@ constexpr std::string_view kTooManyWhy =
     "A pod runs on one node, so this one waits until a node that large joins the cluster.";
 constexpr std::string_view kTooManyFix =
     "ask for what one node has, and split the work over several pods.";
+constexpr std::string_view kClaimWhy =
+    "Kubernetes refuses a container that refers to a claim which its pod does not have.";
+constexpr std::string_view kClaimFix =
+    "write the name of one of the pod's resourceClaims, or add the claim there.";
 constexpr std::string_view kMixedWhy =
     "A program gets either whole GPUs or slices: a process that sees a MIG device sees no other "
     "GPU.";
@@ -180,6 +184,20 @@ void observe_unreadable(const Look& look) {
   }
 }
 
+// A claim of a container is the name of one of its pod's.
+void observe_claims(const Look& look) {
+  const auto& known = look.pod.spec().resource_claims;
+  for (const std::string& name : look.resources().claims) {
+    const bool found = std::any_of(known.begin(), known.end(),
+                                   [&](const auto& claim) { return claim.name == name; });
+    if (found) continue;
+    Observation& lost = look.add("claims", "claims", name,
+                                 "claim " + in_quotes(name) + " is not in spec.resourceClaims.");
+    lost.why = kClaimWhy;
+    lost.fix = kClaimFix;
+  }
+}
+
 void observe_container(const PodFacts& pod, const ContainerFacts& container, Observations& out) {
   const Look look{pod, container, out};
   std::set<std::string_view> names;
@@ -187,6 +205,7 @@ void observe_container(const PodFacts& pod, const ContainerFacts& container, Obs
     for (const auto& [name, amount] : *list)
       if (kube::is_accelerator(name)) names.insert(name);
   observe_unreadable(look);
+  observe_claims(look);
   for (const std::string_view name : names)
     observe_pair(look, name);
   observe_zero(look, names);

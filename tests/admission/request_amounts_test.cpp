@@ -123,6 +123,17 @@ TEST(RequestAmounts, OfSeveralKindsInOneContainerAreNoRequestThatAProgramCanUse)
   EXPECT_EQ(verdicts(apart), Verdicts{});
 }
 
+// Case 43.
+TEST(RequestAmounts, ByClaimNeedTheClaimInThePod) {
+  kube::Container train = container();
+  train.resources.claims = {"gpuz"};
+  TestPod pod = TestPod().with(train);
+  pod.spec.resource_claims = {{"gpus", "", "4-gpus"}};
+  EXPECT_THAT(only_finding(pod).what, HasSubstr("claim \"gpuz\" is not in spec.resourceClaims"));
+  pod.spec.containers[0].resources.claims = {"gpus"};
+  EXPECT_EQ(verdicts(pod), Verdicts{});
+}
+
 Verdicts on_cluster(const TestPod& pod, const ClusterFacts& facts, std::string* what = nullptr) {
   Review review;
   review.subjects.push_back(pod.subject());

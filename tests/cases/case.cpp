@@ -129,7 +129,12 @@ Case read_case(const fs::path& folder) {
   out.folder = folder;
   out.expected = expected_of(folder / "expected.md");
   for (const formats::Document& document : documents_of(folder / "pod.yaml")) {
-    if (document.kind != "Pod") continue;
+    if (document.kind != "Pod") {
+      out.others.push_back(
+          checked(formats::read_judged_object(document.api_version, document.kind, document.json),
+                  document.name));
+      continue;
+    }
     out.pods.push_back({checked(formats::read_pod(document.json), document.name), document.json});
   }
   placement::SnapshotBuilder builder;
@@ -168,6 +173,12 @@ admission::Judgement admit(const kube::Pod& pod) {
                              .namespace_ = pod.metadata.namespace_,
                              .path_prefix = "",
                              .workload_kind = ""});
+  return admission::judge(admission::Policy(), review, 0);
+}
+
+admission::Judgement admit(const formats::JudgedObject& object) {
+  admission::Review review;
+  review.subjects = object.subjects(object.metadata.namespace_);
   return admission::judge(admission::Policy(), review, 0);
 }
 

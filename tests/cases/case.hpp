@@ -10,6 +10,7 @@
 
 #include "rankward/admission/judge.hpp"
 #include "rankward/formats/documents.hpp"
+#include "rankward/formats/judged_object.hpp"
 #include "rankward/kube/node.hpp"
 #include "rankward/kube/pod.hpp"
 #include "rankward/placement/ranking.hpp"
@@ -24,7 +25,8 @@ struct CasePod {
 struct Case {
   std::string name;
   std::filesystem::path folder;
-  std::vector<CasePod> pods;  // of pod.yaml; other kinds are in `documents` only
+  std::vector<CasePod> pods;                  // of pod.yaml
+  std::vector<formats::JudgedObject> others;  // what else pod.yaml has: objects that make pods
   std::vector<std::string> node_names;
   // As nodes.yaml has them, with a topology annotation where the case names a matrix.
   std::vector<kube::Node> nodes;
@@ -50,7 +52,8 @@ struct Judged {
 };
 [[nodiscard]] Judged judge(const Case& from, const kube::Pod& pod);
 
-// What the webhook says of the pod's CREATE.
+// What the webhook says of the CREATE of a pod, or of an object that makes pods.
 [[nodiscard]] admission::Judgement admit(const kube::Pod& pod);
+[[nodiscard]] admission::Judgement admit(const formats::JudgedObject& object);
 
 }  // namespace rankward::cases

@@ -181,8 +181,7 @@ void expect_placement(const Case& from, const kube::Pod& pod, const YAML::Node& 
   }
 }
 
-void expect_admission(const kube::Pod& pod, const std::string& expected) {
-  const admission::Judgement judgement = admit(pod);
+void expect_admission(const admission::Judgement& judgement, const std::string& expected) {
   // What stands in brackets says why, or what a configuration would change.
   const std::string verdict = expected.substr(0, expected.find(" ("));
   std::set<std::string> found;
@@ -190,6 +189,10 @@ void expect_admission(const kube::Pod& pod, const std::string& expected) {
     found.emplace(finding.rule);
   for (const std::string& rule : rules_in(verdict)) {
     EXPECT_THAT(found, Contains(rule)) << judgement.message;
+  }
+  if (const auto at = verdict.find(" at "); at != std::string::npos) {
+    for (const admission::Finding& finding : judgement.findings)
+      EXPECT_THAT(finding.field, ::testing::StartsWith(verdict.substr(at + 4)));
   }
   if (verdict.rfind("deny", 0) == 0) {
     EXPECT_FALSE(judgement.allowed);

@@ -8,7 +8,7 @@ namespace rankward::cases {
 // `schedulable`, `choose`, `effective` and `nodes` of one pod.
 void expect_placement(const Case& from, const kube::Pod& pod, const YAML::Node& expected);
 
-// "deny HP-02, and warn PRIV-01", "admit (why)", "warn ENV-03 (why)".
-void expect_admission(const kube::Pod& pod, const std::string& expected);
+// "deny HP-02, and warn PRIV-01", "admit (why)", "warn ENV-03 (why)", "warn REQ-01 at FIELD".
+void expect_admission(const admission::Judgement& judgement, const std::string& expected);
 
 }  // namespace rankward::cases
