@@ -232,7 +232,8 @@ void observe_framework_ranks(const PodFacts& pod, Observations& out) {
 }
 
 void observe(const PodFacts& pod, Observations& out) {
-  const auto job = distributed_job(pod);
+  const auto job =
+      pod.any_container_asks() ? distributed_job(pod) : std::optional<DistributedJob>();
   const std::string* transport = own(pod, kube::kTransportKey);
   if (job) {
     observe_rdma(pod, rank_of(*job), out);

@@ -63,17 +63,15 @@ std::optional<std::int64_t> size_of(string_view text) {
 
 // Words as a shell would see them, roughly: what ends a command is a word of its own.
 std::vector<string_view> words_of(const kube::Container& container) {
-  constexpr string_view kBlanks = " \t\r\n\\\"'()";
   constexpr string_view kEnds = ";&|";
+  constexpr string_view kEndsAndBlanks = ";&| \t\r\n\\\"'()";
   std::vector<string_view> words;
   for (const auto* list : {&container.command, &container.args}) {
     for (string_view text : *list) {
       while (!text.empty()) {
-        const std::size_t length =
-            kEnds.find(text[0]) != string_view::npos
-                ? 1
-                : std::min(text.find_first_of(std::string(kBlanks) + std::string(kEnds)),
-                           text.size());
+        const std::size_t length = kEnds.find(text[0]) != string_view::npos
+                                       ? 1
+                                       : std::min(text.find_first_of(kEndsAndBlanks), text.size());
         if (length > 0) words.push_back(text.substr(0, length));
         text.remove_prefix(std::max<std::size_t>(length, 1));
       }
