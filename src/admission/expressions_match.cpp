@@ -3,6 +3,7 @@
 #include "expressions_facts.hpp"
 #include "expressions_rules.hpp"
 #include "expressions_text.hpp"
+#include "rank_keys.hpp"
 #include "rankward/admission/expressions.hpp"
 #include "rankward/kube/rankward_keys.hpp"
 
@@ -52,6 +53,23 @@ std::string marked(const Policy& policy) {
       {{"prefix", prefix}, {"adds_devices", cel::matches("k", device_annotation_pattern(policy))}});
 }
 
+// REQ-04: ranks that are none. Every Indexed Job's and StatefulSet's pod has one that is.
+std::string has_odd_rank() {
+  std::vector<std::string> keys;
+  for (const std::string_view key : kRankKeys)
+    keys.emplace_back(key);
+  return cel::fill(R"([pod.metadata.?labels.orValue({}), pod.metadata.?annotations.orValue({})]
+    .exists(m, m.exists(k, k in @keys@ &&
+      (k == @kueue@ || !m[k].matches("^[0-9]{1,5}$")))))",
+                   {{"keys", cel::list(keys)}, {"kueue", cel::literal(kKueuePodIndex)}});
+}
+
+// FAB-01: what is common to the names of the programs and images in fabric_test_program.cpp, of a
+// container `c`. A launcher asks for no GPU itself.
+constexpr std::string_view kMayTestTheFabric =
+    R"(([c.?image.orValue("")] + c.?command.orValue([]) + c.?args.orValue([])).exists(w,
+      w.matches("_perf|perftest|[nr]ccl-tests|ib_|raw_ethernet")))";
+
 std::string can_matter(const Policy& policy) {
   return cel::fill(
       R"([dyn(object)].exists(pod,
@@ -59,19 +77,23 @@ std::string can_matter(const Policy& policy) {
   (pod.spec.containers + pod.spec.?initContainers.orValue([]) +
     pod.spec.?ephemeralContainers.orValue([])).exists(c,
     @asks_or_chooses@ ||
+    @may_test_the_fabric@ ||
     pod.spec.?nodeName.orValue("") != "" && (
       @matters_on_gpu_nodes@)) ||
   pod.spec.?runtimeClassName.orValue("") != "" &&
     @gpu_runtime_class@ ||
   @marked@ ||
+  @has_odd_rank@ ||
   @tolerates@ ||
   @selects@))",
       {{"reaches_the_host", reaches_the_host()},
        {"asks_or_chooses", asks_or_chooses(policy)},
+       {"may_test_the_fabric", kMayTestTheFabric},
        {"matters_on_gpu_nodes", matters_on_gpu_nodes()},
        {"gpu_runtime_class", cel::matches("pod.spec.runtimeClassName",
                                           cel::names_pattern(policy.options().runtime_classes))},
        {"marked", marked(policy)},
+       {"has_odd_rank", has_odd_rank()},
        {"tolerates", cel::tolerates_gpu_nodes(policy)},
        {"selects", cel::selects_gpu_nodes(policy)}});
 }

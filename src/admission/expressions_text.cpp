@@ -1,7 +1,6 @@
 #include "expressions_text.hpp"
 
 #include <algorithm>
-#include <cassert>
 
 namespace rankward::admission::cel {
 
@@ -47,8 +46,12 @@ std::string fill(std::string_view pattern,
     const std::string_view name = pattern.substr(begin + 1, end - begin - 1);
     const auto* const value = std::find_if(values.begin(), values.end(),
                                            [&](const auto& given) { return given.first == name; });
-    assert(value != values.end());
-    out += value->second;
+    // A name that nobody gave stays, and no CEL has an @.
+    if (value == values.end()) {
+      out.append("@").append(name).append("@");
+    } else {
+      out += value->second;
+    }
     pattern.remove_prefix(end + 1);
   }
   return out;

@@ -15,7 +15,7 @@ namespace rankward::admission::cel {
 // `["a", "b"]`.
 [[nodiscard]] std::string list(std::span<const std::string> texts);
 
-// `pattern` with each `@NAME@` replaced. Every name must be given.
+// `pattern` with each `@NAME@` replaced; names that are not given stay.
 [[nodiscard]] std::string fill(
     std::string_view pattern,
     std::initializer_list<std::pair<std::string_view, std::string_view>> values);
