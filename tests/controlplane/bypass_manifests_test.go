@@ -38,6 +38,12 @@ func queued(annotations, spec string) string {
 		"  annotations: {rankward.io/gang: a, rankward.io/gang-size: '2'" + annotations + "}\nspec: {" + spec + "}\n"
 }
 
+// fabricTest is a pod that runs nccl-tests up to a message size.
+func fabricTest(labels, deadline, largest string) string {
+	return "apiVersion: v1\nkind: Pod\nmetadata: {name: NAME, labels: {" + labels + "}}\nspec: {" + deadline + ", " +
+		containers(container("train", wholeNode, "command: [all_reduce_perf, -b, '8', -e, "+largest+", -f, '2']")) + "}\n"
+}
+
 // container is one named container; containers a list of them for a spec.
 func container(name string, fields ...string) string {
 	return fmt.Sprintf("{name: %s, %s}", name, strings.Join(append([]string{image}, fields...), ", "))

@@ -43,6 +43,8 @@ const (
 	claimedData   = "bypass-data"
 )
 
+var standingVolumes = map[string]bool{claimedDevice: true, claimedRoot: true, claimedBlock: true, claimedData: true}
+
 func standingClaims(t *testing.T, installation *harness.Installation, space string) {
 	t.Helper()
 	client := cluster.Client.CoreV1()
