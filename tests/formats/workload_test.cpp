@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 namespace rankward::formats {
 namespace {
@@ -110,6 +112,23 @@ TEST(PodTemplates, no_two_places_of_a_kind_disagree) {
       const std::string_view holder = beside.substr(0, beside.rfind('.'));
       EXPECT_TRUE(a.template_path.starts_with(std::string(holder) + ".")) << beside;
     }
+  }
+}
+
+TEST(PodTemplates, the_documentation_names_every_kind) {
+  std::ifstream file(std::string(RANKWARD_SOURCE_DIR) + "/docs/workloads.md");
+  std::ostringstream page;
+  page << file.rdbuf();
+  for (const WorkloadKind& row : workload_kinds()) {
+    bool named = false;
+    std::istringstream lines(page.str());
+    for (std::string line; std::getline(lines, line);) {
+      const auto group =
+          line.find(row.group.empty() ? "| core" : "`" + std::string(row.group) + "`");
+      const auto kind = line.find(" " + std::string(row.kind) + (row.kind == "Pod" ? "," : ""));
+      named = named || (group != std::string::npos && kind != std::string::npos);
+    }
+    EXPECT_TRUE(named) << row.group << " " << row.kind;
   }
 }
 
