@@ -10,15 +10,22 @@
 namespace rankward::admission {
 namespace {
 
-// Finalizers, owners and scheduling gates are no subject of any rule: gates are only taken away, so
-// gangs are let go without a call for each pod, and by hand while we are down.
+// Finalizers, owners, most labels and scheduling gates are no subject of any rule: gates are only
+// taken away, so gangs are let go without a call for each pod, and by hand while we are down.
 std::string changed() {
-  return R"(request.operation == "CREATE" ||
+  std::vector<std::string> labels{"kueue.x-k8s.io/queue-name"};
+  for (const std::string_view key : kRankKeys)
+    labels.emplace_back(key);
+  return cel::fill(
+      R"(request.operation == "CREATE" ||
 object.metadata.?annotations != oldObject.metadata.?annotations ||
-object.metadata.?labels != oldObject.metadata.?labels ||
+[dyn(object), dyn(oldObject)].exists(o, o.metadata.?labels.orValue({}).exists(k,
+  (k.startsWith(@prefix@) || k in @labels@) &&
+  object.metadata.?labels[?k] != oldObject.metadata.?labels[?k])) ||
 !dyn(oldObject.spec).all(k, k == "schedulingGates" || k in dyn(object.spec)) ||
 !dyn(object.spec).all(k, k == "schedulingGates" ||
-  (k in dyn(oldObject.spec) && dyn(oldObject.spec)[k] == dyn(object.spec)[k])))";
+  (k in dyn(oldObject.spec) && dyn(oldObject.spec)[k] == dyn(object.spec)[k])))",
+      {{"prefix", cel::literal(kube::kRankwardPrefix)}, {"labels", cel::list(labels)}});
 }
 
 // HP: volumes that lead to the host or may do so.

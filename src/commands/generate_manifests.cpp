@@ -138,7 +138,7 @@ std::vector<Hook> hooks(const admission::Policy& policy, const std::string& own_
        .namespace_operator = "NotIn",
        .namespaces = excluded,
        .condition_comment =
-           "Finalizers, owners and scheduling gates that go are no subject of any rule, so gangs "
+           "Finalizers, owners, most labels and gates that go are no subject of any rule, so gangs "
            "are let go without a call for each pod, and by hand while we are down. A pod in which "
            "no rule can find anything is not sent at all.",
        .conditions = admission::pod_match_conditions(policy),

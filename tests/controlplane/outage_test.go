@@ -72,7 +72,7 @@ func TestServerDown(t *testing.T) {
 		}
 	}
 	// What no rule looks at is not sent, so it goes on; and nothing keeps a pod from being deleted.
-	if out := kubectl(t, "", "-n", space, "label", "pod", "plain", "team=a"); out.ExitCode != 0 {
+	if out := kubectl(t, "", "-n", space, "label", "pod", "gpu", "team=a"); out.ExitCode != 0 {
 		t.Errorf("a label: %s", out.Stderr)
 	}
 	if out := kubectl(t, "", "-n", space, "delete", "pod", "spare", "--force", "--grace-period=0"); out.ExitCode != 0 {

@@ -93,6 +93,7 @@ func (cp *ControlPlane) start(ctx context.Context, options Options) error {
 	}
 	cp.Admin = &rest.Config{
 		Host: cp.URL, BearerToken: adminToken, QPS: -1,
+		WarningHandler:  rest.NoWarnings{}, // who wants to see them asks by a client of its own
 		TLSClientConfig: rest.TLSClientConfig{CAFile: cp.CAFile},
 	}
 	if cp.Client, err = kubernetes.NewForConfig(cp.Admin); err != nil {
