@@ -24,7 +24,8 @@ using UnixSeconds = std::int64_t;
 
 // One rule in one mode. Without namespaces it holds everywhere; an entry with namespaces beats one
 // without, and a later entry beats an earlier one. A set mode holds for both grades of a rule of
-// two grades: `enforce` makes the milder case a denial too.
+// two grades: `enforce` makes the milder case a denial too. The mode of EPH-01 is the strictest
+// that a finding in an ephemeral container leads to.
 struct ModeOption {
   std::string rule;  // "ENV-03"
   std::string mode;  // "off", "audit", "warn", "enforce"
