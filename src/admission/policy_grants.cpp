@@ -18,6 +18,8 @@ Names names_of(const std::vector<std::string>& list) {
   return {list.begin(), list.end()};
 }
 
+constexpr std::string_view kSchedulerNames = "schedulerNames";
+
 bool within(const Names& part, const Names& whole) {
   return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
 }
@@ -121,8 +123,9 @@ class Comparison {
 
   // False once there are enough.
   bool grant(std::string field, std::string what) {
-    if (grants_.size() < kMaxGrants)
-      grants_.push_back({"admission." + std::move(field), std::move(what)});
+    // All but that list stand under `admission`.
+    if (field != kSchedulerNames) field.insert(0, "admission.");
+    if (grants_.size() < kMaxGrants) grants_.push_back({std::move(field), std::move(what)});
     return grants_.size() < kMaxGrants;
   }
 
@@ -214,9 +217,9 @@ class Comparison {
     // An empty list is one that is not checked.
     if (!old().served_schedulers.empty()) {
       if (now().served_schedulers.empty())
-        grant("servedSchedulers", "no longer checks the scheduler");
+        grant(std::string(kSchedulerNames), "no longer checks the scheduler");
       else
-        added("servedSchedulers", old().served_schedulers, now().served_schedulers, "also serves");
+        added(kSchedulerNames, old().served_schedulers, now().served_schedulers, "also serves");
     }
     added("administrators", old().administrators, now().administrators, "makes administrators of");
     added("administratorGroups", old().administrator_groups, now().administrator_groups,
