@@ -266,7 +266,7 @@ std::string_view why_unexpressed(std::string_view rule) {
   static constexpr Reason kReasons[] = {
       {"HP-06", "an expression cannot look up the volume of a claim"},
       {"HP-08", "not configured (admission.allowedHostPaths)"},
-      {"SCH-02", "not configured (admission.servedSchedulers)"},
+      {"SCH-02", "not configured (schedulerNames)"},
       {"EPH-01", "part of every rule here: ephemeral containers are judged as the others are"},
       {"SELF-01", "it is about ConfigMaps and Namespaces"},
       {"REQ-01", "it warns of amounts, some by what nodes have; no device is reached by them"},

@@ -31,9 +31,7 @@ void add_pod_rules(const Policy& policy, std::vector<RuleExpression>& out);
 void add_host_path_variables(const Policy& policy, std::vector<NamedExpression>& out);
 void add_device_variables(const Policy& policy, std::vector<NamedExpression>& out);
 
-// Variables by which a runtime picks devices, those of configured vendors too.
-[[nodiscard]] std::vector<std::string> device_variable_names(const Policy& policy);
-// Those, and all others whose values some rule looks at.
+// Variables by which a runtime picks devices, and all others whose values some rule looks at.
 [[nodiscard]] std::vector<std::string> watched_variable_names(const Policy& policy);
 // `^(cdi\.k8s\.io|...)(/|$)`: keys of annotations that add devices.
 [[nodiscard]] std::string device_annotation_pattern(const Policy& policy);

@@ -35,7 +35,7 @@ std::string variables_where(std::string_view containers, std::string_view condit
 }
 
 RuleExpression variables_from_elsewhere(const Policy& policy) {
-  const std::string names = cel::list(policy.options().env_names);
+  const std::string names = cel::list(policy.device_variables());
   return {"ENV-04",
           cel::fill(R"(variables.containers.transformList(i, containers,
   variables.aimed[i] ? containers.filter(c, !c.asks && c.judged &&
@@ -85,15 +85,9 @@ std::string driver_features(bool grave) {
 
 }  // namespace
 
-std::vector<std::string> device_variable_names(const Policy& policy) {
-  std::vector<std::string> names = policy.options().env_names;
-  for (const VendorOption& vendor : policy.options().vendors)
-    names.insert(names.end(), vendor.env_names.begin(), vendor.env_names.end());
-  return names;
-}
-
 std::vector<std::string> watched_variable_names(const Policy& policy) {
-  std::vector<std::string> names = device_variable_names(policy);
+  const std::span<const std::string> devices = policy.device_variables();
+  std::vector<std::string> names(devices.begin(), devices.end());
   for (const std::string_view name : {kCudaVersion, kCudaRequirement, kVisibleDevices})
     names.emplace_back(name);
   for (const DriverFeature& feature : kDriverFeatureVariables)
@@ -105,8 +99,8 @@ std::vector<std::string> watched_variable_names(const Policy& policy) {
 }
 
 void add_variable_rules(const Policy& policy, std::vector<RuleExpression>& out) {
-  const std::string some = "e.name in " + cel::list(device_variable_names(policy)) + " &&\n    !(" +
-                           chooses_nothing() + ")";
+  const std::string some =
+      "e.name in " + cel::list(policy.device_variables()) + " &&\n    !(" + chooses_nothing() + ")";
   out.push_back({"ENV-01", variables_where("!c.asks", some + " && !" + is_hidden()), {}});
   out.push_back({"ENV-02", variables_where("!c.asks", some + " && " + is_hidden()), {}});
   out.push_back({"ENV-03", variables_where("c.asks", some), {}});

@@ -219,8 +219,10 @@ func TestPlainPodsAreNotSent(t *testing.T) {
 		gang := pod(space, "rank-0", map[string]string{"nvidia.com/gpu": "1"})
 		gang.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: harness.GangGate}, {Name: "example.com/hold"}}
 		gang.Finalizers = []string{"example.com/kept"}
-		createPod(t, gang)
 		before := reviews(t)
+		createPod(t, gang)
+		wereSent(t, before, 1)
+		before = reviews(t)
 		pods := cluster.Client.CoreV1().Pods(space)
 		for _, patch := range []string{
 			`[{"op":"remove","path":"/spec/schedulingGates/1"}]`,

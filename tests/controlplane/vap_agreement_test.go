@@ -266,7 +266,7 @@ func TestVapAgreesWithTheWebhookUnderAnotherConfiguration(t *testing.T) {
 	installation := installed(t)
 	spaces := []string{namespace(t, "lenient", nil), namespace(t, "strict", nil), namespace(t, "agents", nil)}
 	runtimeClassesFor(t, runtimeClasses)
-	settings := map[string]any{"admission": map[string]any{
+	settings := map[string]any{"schedulerNames": []string{"second-scheduler", "default-scheduler"}, "admission": map[string]any{
 		"modes": map[string]any{"HP-03": "warn", "ENV-04": "warn", "RT-02": "warn", "ANN-01": "warn", "HP-07": "audit"},
 		"namespaceModes": []map[string]any{
 			{"rule": "HP-01", "mode": "off", "namespaces": []string{"lenient"}},
@@ -287,6 +287,9 @@ func TestVapAgreesWithTheWebhookUnderAnotherConfiguration(t *testing.T) {
 		"runtimeClasses":    []string{"nvidia*"},
 		"envNames":          []string{"NVIDIA_VISIBLE_DEVICES", "DOCKER_RESOURCE_GPU"},
 		"gpuTolerationKeys": []string{"team"},
+		"allowedHostPaths":  []string{"/data", "/mnt/dev", "/dev/shm"},
+		"vendors": []map[string]any{{"name": "Example NPU", "resources": []string{"example.com/np*"}, "devicePaths": []string{"/dev/nvid"},
+			"envNames": []string{"CUDA_VISIBLE_DEVICES"}, "annotations": []string{"npu.example.com"}}},
 	}}
 	configured(t, installation, settings)
 	webhookAnswers(t, spaces[1])
@@ -297,7 +300,8 @@ func TestVapAgreesWithTheWebhookUnderAnotherConfiguration(t *testing.T) {
 	for range 200 {
 		tally.count(j.agreed(t, generator.next()))
 	}
-	tally.holds(t, 200, "ANN-01", "ENV-01", "ENV-02", "ENV-03", "ENV-04", "HP-01", "HP-02", "HP-03", "HP-04", "RT-01", "RT-02")
+	tally.holds(t, 200, "ANN-01", "ENV-01", "ENV-02", "ENV-03", "ENV-04", "HP-01", "HP-02", "HP-03", "HP-04", "HP-08", "RT-01", "RT-02",
+		"SCH-02")
 }
 
 // The pods of the written cases, as far as the API server takes them.
