@@ -127,6 +127,21 @@ spec:
 			t.Error(err)
 		}
 	})
+	t.Run("what a usual pod costs", func(t *testing.T) {
+		train := pod(space, "train", map[string]string{"nvidia.com/gpu": "8", "rdma/ib": "8"})
+		train.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "NCCL_DEBUG", Value: "INFO"}, {Name: "OMP_NUM_THREADS", Value: "8"}}
+		train.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/mnt/data"}}}}
+		train.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data", SubPath: "imagenet"}}
+		before := policySeconds(t)
+		for range 100 {
+			check(t, errorOf(cluster.Client.CoreV1().Pods(space).Create(t.Context(), train, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})))
+		}
+		each := (policySeconds(t) - before) / 100 * 1000
+		t.Logf("%.2f ms a pod for all policies", each)
+		if each <= 0 || each > 100 {
+			t.Error("want more than nothing and 100 ms at most")
+		}
+	})
 	t.Run("types", func(t *testing.T) { typesAreRight(t, "rankward-enforce", "rankward-warn", "rankward-audit") })
 	t.Run("a pod on its way out", func(t *testing.T) {
 		made := pod(space, "leaving", nil)
@@ -140,6 +155,17 @@ spec:
 			}
 		}
 	})
+}
+
+// policySeconds is how long the API server has spent on policies.
+func policySeconds(t *testing.T) (sum float64) {
+	t.Helper()
+	for _, sample := range must(t, func() (harness.Samples, error) { return cluster.Metrics(t.Context()) }) {
+		if sample.Name == "apiserver_admission_controller_admission_duration_seconds_sum" && sample.Labels["name"] == "ValidatingAdmissionPolicy" {
+			sum += sample.Value
+		}
+	}
+	return sum
 }
 
 // largePod is honest and has far more of everything than people write.
