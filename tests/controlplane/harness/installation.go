@@ -84,24 +84,24 @@ func InstallPermissions(ctx context.Context, cluster *ControlPlane, root string,
 	return kubeconfig, err
 }
 
-// ShippedWebhook starts Rankward with the configuration of its webhook's Deployment, and then registers
-// it: no scheduler, and nothing read from the API server.
-func ShippedWebhook(ctx context.Context, cluster *ControlPlane, root string, certificates Certificates, webhookPort int) (*Rankward, error) {
+// ShippedWebhook starts Rankward with the configuration of its webhook's Deployment, without a scheduler
+// and with nothing read from the API server. The registration that is returned is to be applied.
+func ShippedWebhook(ctx context.Context, cluster *ControlPlane, root string, certificates Certificates, webhookPort int) (*Rankward, string, error) {
 	_, registration, err := installObjects(ctx, cluster, root, certificates, webhookPort)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	configuration, err := os.ReadFile(filepath.Join(root, "manifests", "base", "webhook.yaml"))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	rankward, err := StartRankward(ctx, RankwardOptions{Name: "rankward-webhook", Dir: cluster.Dir, Certificates: certificates,
 		Configuration: string(configuration), WebhookPort: webhookPort})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	cluster.Adopt(rankward.Process)
-	return rankward, cluster.Apply(ctx, registration)
+	return rankward, registration, nil
 }
 
 // installObjects applies the loopback overlay but for the webhook's registration, which is returned

@@ -14,17 +14,18 @@ import (
 type pod struct {
 	name    string
 	verdict string // "", "warned", "denied"
+	matters bool   // to the registration's conditions
 	make    func() *corev1.Pod
 }
 
 // Of twenty: mostly what asks for no GPU, as in most clusters.
 var pods = slices.Concat(
-	slices.Repeat([]pod{{"plain", "", plain}}, 9),
-	slices.Repeat([]pod{{"web with a sidecar and volumes", "", withSidecar}}, 4),
-	slices.Repeat([]pod{{"training, 8 GPUs and RDMA", "", training}}, 3),
-	slices.Repeat([]pod{{"notebook, 1 GPU", "", notebook}}, 2),
-	[]pod{{"privileged beside a request", "warned", privileged}},
-	[]pod{{"a device node by hostPath", "denied", deviceNode}},
+	slices.Repeat([]pod{{"plain", "", false, plain}}, 9),
+	slices.Repeat([]pod{{"web with a sidecar and volumes", "", false, withSidecar}}, 4),
+	slices.Repeat([]pod{{"training, 8 GPUs and RDMA", "", true, training}}, 3),
+	slices.Repeat([]pod{{"notebook, 1 GPU", "", true, notebook}}, 2),
+	[]pod{{"privileged beside a request", "warned", true, privileged}},
+	[]pod{{"a device node by hostPath", "denied", true, deviceNode}},
 )
 
 // mixture in words.
