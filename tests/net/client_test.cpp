@@ -123,7 +123,7 @@ TEST(ClientCancel, EndsACallPromptlyAndLaterOnesUntilResumed) {
   const auto start = Clock::now();
   client.cancel();
   const auto outcome = call.get();
-  EXPECT_LT(Clock::now() - start, seconds(2));
+  EXPECT_LT(Clock::now() - start, seconds(10));
   ASSERT_FALSE(outcome);
   EXPECT_NE(outcome.error().to_string().find("cancelled"), std::string::npos);
   EXPECT_TRUE(client.cancelled());

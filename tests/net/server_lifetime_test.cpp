@@ -32,14 +32,14 @@ TEST(ServerTime, CutsAHeadThatDripsIn) {
   RawPeer peer(server->ports()[0]);
   const auto start = Clock::now();
   std::thread dripper([&peer] {
-    for (const char c : std::string("GET / HTTP/1.1\r\nHost: a\r\nX: aaaaaaaaaaaaaaaa")) {
+    for (const char c : std::string("GET / HTTP/1.1\r\nHost: a\r\nX: ") + std::string(120, 'a')) {
       peer.send(std::string(1, c));
       std::this_thread::sleep_for(milliseconds(20));
     }
   });
-  EXPECT_EQ(peer.receive_all(seconds(3)), "");
+  EXPECT_EQ(peer.receive_all(seconds(10)), "");
   EXPECT_TRUE(peer.closed());
-  EXPECT_LT(Clock::now() - start, milliseconds(600));
+  EXPECT_LT(Clock::now() - start, seconds(2));
   dripper.join();
   EXPECT_EQ(server->stats()[0].timeouts, 1U);
 }
