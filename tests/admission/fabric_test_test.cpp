@@ -66,8 +66,8 @@ TEST(FabricTestProgram, IsFoundInCommandsAndInTheTextOfAShell) {
 }
 
 TEST(FabricTestProgram, IsToldByTheImageElse) {
-  const auto of = [](const char* image) {
-    kube::Container tested = container();
+  kube::Container tested = container();  // the program's name views it
+  const auto of = [&tested](const char* image) {
     tested.image = image;
     return fabric_test_program(tested);
   };
