@@ -68,6 +68,18 @@ func TestRanksOfAJobAreBoundToTheNodesThatRankwardNames(t *testing.T) {
 	installation := installed(t)
 	space := namespace(t, "jobs", nil)
 	nodes(t, harness.TwoLeaves("jobs", ranks))
+	// What a watch has not shown yet no plan can use.
+	eventually(t, "Rankward to have seen every node", func() error {
+		list, err := cluster.Client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		samples, err := installation.Rankward.Metrics()
+		if seen := samples.Sum("rankward_snapshot_nodes", nil); err == nil && int(seen) != len(list.Items) {
+			err = fmt.Errorf("%v of %d", seen, len(list.Items))
+		}
+		return err
+	})
 	scheduler(t, harness.SchedulerOptions{Name: "kube-scheduler-alone",
 		Configuration: harness.PlainConfiguration("alone", 100), Verbosity: 2})
 
