@@ -17,8 +17,6 @@ extern char** environ;
 
 namespace rankward::bench {
 
-namespace fs = std::filesystem;
-
 void die(const std::string& why) {
   fmt::print(stderr, "{}\n", why);
   std::exit(1);
@@ -44,9 +42,6 @@ double process_mib(pid_t process, const std::string& line) {
 }
 
 LoadFolder::LoadFolder() {
-  std::string pattern = (fs::temp_directory_path() / "rankward-load-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) die("cannot make a temporary folder");
-  folder_ = pattern;
   authority_ = net::make_authority("load").value();
   const net::KeyPair server =
       net::issue(authority_,
@@ -57,17 +52,6 @@ LoadFolder::LoadFolder() {
   tls_keys_ = fmt::format(
       "certFile: {}, keyFile: {}, clientCAFile: {}", write("tls.crt", server.certificate_pem),
       write("tls.key", server.key_pem), write("ca.crt", authority_.certificate_pem));
-}
-
-LoadFolder::~LoadFolder() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
-
-std::string LoadFolder::write(const std::string& name, const std::string& content) const {
-  const std::string path = (folder_ / name).string();
-  std::ofstream(path) << content;
-  return path;
 }
 
 net::ClientOptions LoadFolder::client(std::uint16_t port) const {

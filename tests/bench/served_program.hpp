@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
+#include "../temporary_folder.hpp"
 #include "rankward/net/certificates.hpp"
 #include "rankward/net/client.hpp"
 
@@ -24,20 +26,19 @@ namespace rankward::bench {
 class LoadFolder {
  public:
   LoadFolder();
-  ~LoadFolder();
-  LoadFolder(const LoadFolder&) = delete;
-  LoadFolder& operator=(const LoadFolder&) = delete;
 
-  [[nodiscard]] const std::filesystem::path& path() const { return folder_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
   // Returns the path.
-  [[nodiscard]] std::string write(const std::string& name, const std::string& content) const;
+  std::string write(std::string_view name, std::string_view content) const {
+    return folder_.write(name, content);
+  }
   // `certFile: ..., keyFile: ..., clientCAFile: ...` of the configuration.
   [[nodiscard]] const std::string& tls_keys() const { return tls_keys_; }
   // A client that presents its certificate to a server on loopback.
   [[nodiscard]] net::ClientOptions client(std::uint16_t port) const;
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   net::KeyPair authority_;
   net::KeyPair client_pair_;
   std::string tls_keys_;

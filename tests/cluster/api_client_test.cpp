@@ -7,10 +7,10 @@
 #include <chrono>
 #include <string>
 
+#include "../temporary_folder.hpp"
 #include "rankward/formats/base64.hpp"
 #include "rankward/net/certificates.hpp"
 #include "rankward/net/server.hpp"
-#include "temp_folder.hpp"
 
 namespace rankward::cluster {
 namespace {
@@ -56,7 +56,7 @@ class ApiClientTls : public testing::Test {
     return response ? response->body : response.error().to_string();
   }
 
-  TempFolder folder_;
+  TemporaryFolder folder_;
   net::KeyPair authority_;
   std::unique_ptr<net::Server> server_;
 };

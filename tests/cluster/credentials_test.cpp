@@ -9,10 +9,10 @@
 #include <string>
 #include <thread>
 
+#include "../temporary_folder.hpp"
 #include "exec_plugin.hpp"
 #include "fake_clock.hpp"
 #include "subprocess.hpp"
-#include "temp_folder.hpp"
 
 namespace rankward::cluster {
 namespace {
@@ -46,7 +46,7 @@ class Credentials : public testing::Test {
     return server;
   }
 
-  TempFolder folder_;
+  TemporaryFolder folder_;
   // 2026-01-31T12:00:00Z
   FakeClock clock_{std::chrono::system_clock::time_point(seconds(1769860800))};
   std::stop_source stop_;

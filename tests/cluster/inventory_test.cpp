@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
+#include "../temporary_folder.hpp"
 #include "objects.hpp"
 #include "rankward/cluster/snapshot_holder.hpp"
 #include "rankward/formats/objects.hpp"
-#include "temp_folder.hpp"
 
 namespace rankward::cluster {
 namespace {
@@ -44,7 +44,7 @@ items:
 )";
 
 TEST(InventorySource, reads_nodes_and_pods_from_yaml_and_json_together) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto source = InventorySource::from_files(
       {folder.write("cluster.yaml", kCluster), folder.write("b.json", node_json("node-b", 4))});
   ASSERT_TRUE(source) << source.error().to_string();
@@ -56,7 +56,7 @@ TEST(InventorySource, reads_nodes_and_pods_from_yaml_and_json_together) {
 }
 
 TEST(InventorySource, reads_pods_that_wait_and_what_says_how_large_their_gang_is) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto source = InventorySource::from_files(
       {folder.write("a.json", node_json("node-a", 8)),
        folder.write("g0.json", pod_json("g0", "uid-g0", "", 2, "g")),
@@ -68,7 +68,7 @@ TEST(InventorySource, reads_pods_that_wait_and_what_says_how_large_their_gang_is
 }
 
 TEST(InventorySource, says_which_file_and_line_is_wrong) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const auto wrong = folder.write("wrong.yaml",
                                   "apiVersion: v1\nkind: Node\nmetadata:\n  name: node-a\nstatus:\n"
                                   "  allocatable:\n    nvidia.com/gpu: many\n");

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "../temporary_folder.hpp"
 #include "rankward/formats/base64.hpp"
-#include "temp_folder.hpp"
 
 namespace rankward::cluster {
 namespace {
@@ -39,7 +39,7 @@ class Kubeconfig : public testing::Test {
   Result<ApiServer> read(const std::string& text, std::string_view context = {}) {
     return from_kubeconfig(folder_.write("config", text), context);
   }
-  TempFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Kubeconfig, takes_certificates_as_data) {
@@ -212,7 +212,7 @@ class InCluster : public testing::Test {
     setenv("KUBERNETES_SERVICE_HOST", host, 1);
     setenv("KUBERNETES_SERVICE_PORT", port, 1);
   }
-  TempFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(InCluster, takes_address_from_the_environment_and_the_rest_from_the_mount) {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "../temporary_folder.hpp"
 #include "fake_clock.hpp"
-#include "temp_folder.hpp"
 #include "watched.hpp"
 
 namespace rankward::cluster {
@@ -404,7 +404,7 @@ TEST_F(Watcher, gives_up_a_line_over_its_limit) {
 }
 
 TEST_F(Watcher, uses_a_token_that_was_rotated_under_it) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   fill();
   server_.require_token("one");
   address_ = server_.address();
@@ -479,7 +479,7 @@ TEST_F(WatcherStops, while_it_waits_to_try_again) {
 }
 
 TEST_F(WatcherStops, while_a_credential_plugin_hangs) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   address_ = server_.address();
   address_->exec = ExecPlugin{.api_version = "client.authentication.k8s.io/v1",
                               .command = folder.script("plugin", "touch \"$0.ran\"; sleep 60\n")};

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <set>
 
-#include "../cluster/temp_folder.hpp"
+#include "../temporary_folder.hpp"
 #include "rankward/admission/rules.hpp"
 #include "rankward/formats/documents.hpp"
 
@@ -34,7 +34,7 @@ class Generate : public testing::Test {
   std::string err() const { return err_.str(); }
   bool prints(std::string_view text) const { return out().find(text) != std::string::npos; }
 
-  cluster::TempFolder folder_;
+  TemporaryFolder folder_;
 
  private:
   void clear() {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "../cluster/temp_folder.hpp"
+#include "../temporary_folder.hpp"
 #include "rankward/commands/check.hpp"
 #include "rankward/commands/scan.hpp"
 
@@ -53,7 +53,7 @@ class RunCommands : public ::testing::Test {
     err_.str("");
   }
 
-  cluster::TempFolder folder_;
+  TemporaryFolder folder_;
   std::ostringstream out_;
   std::ostringstream err_;
   Console console_{out_, err_, false};

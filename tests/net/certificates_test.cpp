@@ -12,7 +12,6 @@ namespace rankward::net {
 namespace {
 
 using testing::must;
-using testing::TemporaryFolder;
 
 TEST(Certificates, RefusesWhatIsNoName) {
   const KeyPair authority = must(make_authority("ca"));
@@ -52,7 +51,7 @@ TEST(Certificates, RefusesAnAuthorityWhoseKeyIsAnothers) {
 
 TEST(Certificates, PrivateFilesAreReadByTheirOwnerOnlyAndReplacedWhole) {
   const TemporaryFolder folder;
-  const std::string path = folder.file("tls.key");
+  const std::string path = folder.path("tls.key");
   must(write_private_file(path, "first"));
   must(write_private_file(path, "second"));
   struct stat status {};
@@ -61,7 +60,7 @@ TEST(Certificates, PrivateFilesAreReadByTheirOwnerOnlyAndReplacedWhole) {
   std::ostringstream content;
   content << std::ifstream(path).rdbuf();
   EXPECT_EQ(content.str(), "second");
-  EXPECT_FALSE(write_private_file(folder.file("no/such/folder"), "x"));
+  EXPECT_FALSE(write_private_file(folder.path("no/such/folder"), "x"));
 }
 
 }  // namespace

@@ -200,14 +200,14 @@ TEST(Client, ReadsItsFilesAgainForANewConnection) {
   auto server = start_tls(files.options(ClientCertificate::kRequired));
   const auto put = [&](const std::string& name) {
     const KeyPair leaf = testing::client_leaf(files.authority, name);
-    must(write_private_file(files.folder.file("client.crt"), leaf.certificate_pem));
-    must(write_private_file(files.folder.file("client.key"), leaf.key_pem));
+    must(write_private_file(files.folder.path("client.crt"), leaf.certificate_pem));
+    must(write_private_file(files.folder.path("client.key"), leaf.key_pem));
   };
   put("first");
   ClientTls tls;
-  tls.ca_file = files.folder.file("ca.crt");
-  tls.certificate_file = files.folder.file("client.crt");
-  tls.key_file = files.folder.file("client.key");
+  tls.ca_file = files.folder.path("ca.crt");
+  tls.certificate_file = files.folder.path("client.crt");
+  tls.key_file = files.folder.path("client.key");
   Client client = make_client(server->ports()[0], tls);
   EXPECT_EQ(client.request("GET", "/who")->body, "first");
   put("second");

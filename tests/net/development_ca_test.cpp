@@ -14,7 +14,6 @@ namespace rankward::net {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::TemporaryFolder;
 
 struct ScriptRun {
   int status;
@@ -42,9 +41,9 @@ std::string content(const std::string& path) {
 
 TEST(DevelopmentCa, MakesFilesThatServeMutualTls) {
   const TemporaryFolder folder;
-  const ScriptRun run = run_script("--out '" + folder.file("pki") + "'");
+  const ScriptRun run = run_script("--out '" + folder.path("pki") + "'");
   ASSERT_EQ(run.status, 0) << run.output;
-  const auto file = [&](const char* name) { return folder.file(std::string("pki/") + name); };
+  const auto file = [&](const char* name) { return folder.path(std::string("pki/") + name); };
 
   TlsOptions tls;
   tls.certificate_file = file("server.crt");
@@ -78,42 +77,42 @@ TEST(DevelopmentCa, MakesFilesThatServeMutualTls) {
 
 TEST(DevelopmentCa, KeepsWhatExistsAndRefusesToReplaceIt) {
   const TemporaryFolder folder;
-  const std::string out = "--out '" + folder.file("pki") + "' ";
+  const std::string out = "--out '" + folder.path("pki") + "' ";
   ASSERT_EQ(run_script(out + "a.example 10.0.0.1 fd00::1").status, 0);
-  const std::string before = content(folder.file("pki/server.crt"));
+  const std::string before = content(folder.path("pki/server.crt"));
 
   EXPECT_EQ(run_script(out + "fd00::1 10.0.0.1 a.example").status, 0);
-  EXPECT_EQ(content(folder.file("pki/server.crt")), before);
+  EXPECT_EQ(content(folder.path("pki/server.crt")), before);
 
   const ScriptRun other = run_script(out + "b.example");
   EXPECT_EQ(other.status, 1);
   EXPECT_NE(other.output.find("other names"), std::string::npos) << other.output;
-  EXPECT_EQ(content(folder.file("pki/server.crt")), before);
+  EXPECT_EQ(content(folder.path("pki/server.crt")), before);
 
   // A leaf that was removed is made again under the same CA.
-  const std::string ca = content(folder.file("pki/ca.crt"));
-  fs::remove(folder.file("pki/scheduler-client.crt"));
+  const std::string ca = content(folder.path("pki/ca.crt"));
+  fs::remove(folder.path("pki/scheduler-client.crt"));
   EXPECT_EQ(run_script(out + "a.example 10.0.0.1 fd00::1").status, 1);  // its key is left
-  fs::remove(folder.file("pki/scheduler-client.key"));
+  fs::remove(folder.path("pki/scheduler-client.key"));
   EXPECT_EQ(run_script(out + "a.example 10.0.0.1 fd00::1").status, 0);
-  EXPECT_TRUE(fs::exists(folder.file("pki/scheduler-client.key")));
-  EXPECT_EQ(content(folder.file("pki/ca.crt")), ca);
+  EXPECT_TRUE(fs::exists(folder.path("pki/scheduler-client.key")));
+  EXPECT_EQ(content(folder.path("pki/ca.crt")), ca);
 
   EXPECT_EQ(run_script(out + "--force b.example").status, 0);
-  EXPECT_NE(content(folder.file("pki/server.crt")), before);
-  EXPECT_NE(content(folder.file("pki/ca.crt")), ca);
-  for (const auto& entry : fs::directory_iterator(folder.file("pki"))) {
+  EXPECT_NE(content(folder.path("pki/server.crt")), before);
+  EXPECT_NE(content(folder.path("pki/ca.crt")), ca);
+  for (const auto& entry : fs::directory_iterator(folder.path("pki"))) {
     EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry.path();
   }
 }
 
 TEST(DevelopmentCa, RefusesArgumentsThatAreNone) {
   const TemporaryFolder folder;
-  const std::string out = "--out '" + folder.file("pki") + "' ";
+  const std::string out = "--out '" + folder.path("pki") + "' ";
   for (const char* arguments : {"--frobnicate", "--days 0", "--days x", "--days 99999", "'a,b'",
                                 "'a b'", "999.1.1.1", "--out"}) {
     EXPECT_EQ(run_script(out + arguments).status, 1) << arguments;
-    EXPECT_FALSE(fs::exists(folder.file("pki/server.crt"))) << arguments;
+    EXPECT_FALSE(fs::exists(folder.path("pki/server.crt"))) << arguments;
   }
 }
 

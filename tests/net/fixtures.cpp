@@ -48,17 +48,6 @@ std::shared_ptr<T> owned(T* object, void (*release)(T*)) {
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "rankward-net-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 KeyPair server_leaf(const KeyPair& authority) {
   LeafOptions leaf;
   leaf.common_name = "rankward";
@@ -80,16 +69,16 @@ ServerFiles::ServerFiles() {
 }
 
 void ServerFiles::write(const KeyPair& leaf, const KeyPair& clients) const {
-  must(write_private_file(folder.file("tls.crt"), leaf.certificate_pem));
-  must(write_private_file(folder.file("tls.key"), leaf.key_pem));
-  must(write_private_file(folder.file("ca.crt"), clients.certificate_pem));
+  must(write_private_file(folder.path("tls.crt"), leaf.certificate_pem));
+  must(write_private_file(folder.path("tls.key"), leaf.key_pem));
+  must(write_private_file(folder.path("ca.crt"), clients.certificate_pem));
 }
 
 TlsOptions ServerFiles::options(ClientCertificate client) const {
   TlsOptions tls;
-  tls.certificate_file = folder.file("tls.crt");
-  tls.key_file = folder.file("tls.key");
-  tls.client_ca_file = folder.file("ca.crt");
+  tls.certificate_file = folder.path("tls.crt");
+  tls.key_file = folder.path("tls.key");
+  tls.client_ca_file = folder.path("ca.crt");
   tls.client_certificate = client;
   return tls;
 }

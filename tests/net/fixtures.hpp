@@ -4,7 +4,6 @@
 #include <openssl/ssl.h>
 
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,6 +15,8 @@
 #include "rankward/net/certificates.hpp"
 #include "rankward/net/client.hpp"
 #include "rankward/net/server.hpp"
+
+#include "../temporary_folder.hpp"
 
 namespace rankward::net::testing {
 
@@ -30,19 +31,6 @@ T must(Result<T> result) {
 inline void must(const Result<void>& result) {
   if (!result) throw std::runtime_error(result.error().to_string());
 }
-
-// A folder that is gone afterwards.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] std::string file(std::string_view name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 KeyPair server_leaf(const KeyPair& authority);
 KeyPair client_leaf(const KeyPair& authority, std::string common_name = "system:kube-scheduler");

@@ -93,24 +93,24 @@ TEST(Reload, SeesTheSymlinkSwapOfAMountedSecret) {
     leaf.server = true;
     leaf.validity = validity;
     const KeyPair pair = must(issue(files.authority, leaf));
-    fs::create_directory(files.folder.file(version));
-    must(write_private_file(files.folder.file(version + "/tls.crt"), pair.certificate_pem));
-    must(write_private_file(files.folder.file(version + "/tls.key"), pair.key_pem));
+    fs::create_directory(files.folder.path(version));
+    must(write_private_file(files.folder.path(version + "/tls.crt"), pair.certificate_pem));
+    must(write_private_file(files.folder.path(version + "/tls.key"), pair.key_pem));
   };
   // The kubelet's layout: tls.crt -> ..data/tls.crt, ..data -> a folder with the time in its name.
   write_version("..2024_1", std::chrono::hours(1));
-  fs::create_directory_symlink("..2024_1", files.folder.file("..data"));
+  fs::create_directory_symlink("..2024_1", files.folder.path("..data"));
   for (const char* name : {"tls.crt", "tls.key"}) {
-    fs::remove(files.folder.file(name));
-    fs::create_symlink(std::string("..data/") + name, files.folder.file(name));
+    fs::remove(files.folder.path(name));
+    fs::create_symlink(std::string("..data/") + name, files.folder.path(name));
   }
   Events events;
   auto server = start_tls(files.options(ClientCertificate::kRequired), {}, testing::echo,
                           events.options(milliseconds(10)));
   const auto first = server->certificates_not_after()[0];
   write_version("..2024_2", std::chrono::hours(48));
-  fs::create_directory_symlink("..2024_2", files.folder.file("..data_tmp"));
-  fs::rename(files.folder.file("..data_tmp"), files.folder.file("..data"));
+  fs::create_directory_symlink("..2024_2", files.folder.path("..data_tmp"));
+  fs::rename(files.folder.path("..data_tmp"), files.folder.path("..data"));
   EXPECT_TRUE(eventually([&] { return events.count("Certificates reloaded") == 1; }));
   ASSERT_TRUE(first && server->certificates_not_after()[0]);
   EXPECT_GT(*server->certificates_not_after()[0] - *first, std::chrono::hours(46));
@@ -126,23 +126,23 @@ TEST(Reload, KeepsTheOldFilesWhenTheNewOnesAreBad) {
   const std::vector<Case> cases = {
       {"certificate of another key",
        [](const ServerFiles& files) {
-         must(write_private_file(files.folder.file("tls.crt"),
+         must(write_private_file(files.folder.path("tls.crt"),
                                  server_leaf(files.authority).certificate_pem));
        },
        "does not belong to the certificate"},
       {"cut certificate",
        [](const ServerFiles& files) {
          const std::string pem = server_leaf(files.authority).certificate_pem;
-         must(write_private_file(files.folder.file("tls.crt"), pem.substr(0, pem.size() / 2)));
+         must(write_private_file(files.folder.path("tls.crt"), pem.substr(0, pem.size() / 2)));
        },
        "tls.crt"},
       {"empty key",
-       [](const ServerFiles& files) { must(write_private_file(files.folder.file("tls.key"), "")); },
+       [](const ServerFiles& files) { must(write_private_file(files.folder.path("tls.key"), "")); },
        "tls.key"},
-      {"absent key", [](const ServerFiles& files) { fs::remove(files.folder.file("tls.key")); },
+      {"absent key", [](const ServerFiles& files) { fs::remove(files.folder.path("tls.key")); },
        "No such file"},
       {"empty CA",
-       [](const ServerFiles& files) { must(write_private_file(files.folder.file("ca.crt"), "")); },
+       [](const ServerFiles& files) { must(write_private_file(files.folder.path("ca.crt"), "")); },
        "ca.crt"},
   };
   for (const Case& c : cases) {

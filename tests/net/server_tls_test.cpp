@@ -217,19 +217,19 @@ TEST(ServerTls, SurvivesPlainTextAndSilenceAtTheDoor) {
 TEST(ServerTls, RefusesToStartOnFilesThatDoNotFit) {
   const ServerFiles files;
   const KeyPair other = server_leaf(files.authority);
-  const std::string garbage = files.folder.file("garbage");
+  const std::string garbage = files.folder.path("garbage");
   must(write_private_file(garbage, "not PEM"));
-  must(write_private_file(files.folder.file("other.key"), other.key_pem));
+  must(write_private_file(files.folder.path("other.key"), other.key_pem));
   struct Case {
     std::string TlsOptions::*file;
     std::string value;
     const char* message;
   };
   for (const auto& [file, value, message] :
-       {Case{&TlsOptions::certificate_file, files.folder.file("absent"), "No such file"},
+       {Case{&TlsOptions::certificate_file, files.folder.path("absent"), "No such file"},
         Case{&TlsOptions::certificate_file, garbage, "holds no PEM certificate"},
         Case{&TlsOptions::key_file, garbage, "not an unencrypted PEM private key"},
-        Case{&TlsOptions::key_file, files.folder.file("other.key"), "does not belong"},
+        Case{&TlsOptions::key_file, files.folder.path("other.key"), "does not belong"},
         Case{&TlsOptions::client_ca_file, garbage, "holds no PEM certificate"},
         Case{&TlsOptions::client_ca_file, "", "cannot be read"}}) {
     TlsOptions tls = files.options(ClientCertificate::kRequired);

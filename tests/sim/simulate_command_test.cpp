@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "../temporary_folder.hpp"
 #include "rankward/commands/simulate.hpp"
 #include "rankward/sim/simulation.hpp"
 
@@ -12,15 +13,8 @@ namespace {
 
 class SimulateCommandTest : public ::testing::Test {
  protected:
-  SimulateCommandTest() {
-    std::string name = ::testing::TempDir() + "rankward-simulate-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~SimulateCommandTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string file(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ / name) << text;
-    return folder_ / name;
+  std::string file(const std::string& name, const std::string& text) const {
+    return folder_.write(name, text);
   }
   std::string cluster_of(int hosts) {
     return file("cluster.yaml",
@@ -34,7 +28,7 @@ class SimulateCommandTest : public ::testing::Test {
     return simulate(options, Console{out_, err_, false});
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
   std::ostringstream out_;
   std::ostringstream err_;
 };
@@ -43,7 +37,7 @@ TEST_F(SimulateCommandTest, ComparesEveryPolicyOnASmallCluster) {
   SimulateOptions options;
   options.nodes = cluster_of(8);
   options.gangs = options.singles = 20;
-  options.plot = folder_ / "plot.svg";
+  options.plot = folder_.path("plot.svg");
   EXPECT_EQ(run(options), 0) << err_.str();
   for (const sim::PolicyName& policy : sim::policies())
     EXPECT_NE(out_.str().find("\n" + std::string(policy.name) + " "), std::string::npos);
@@ -89,7 +83,7 @@ TEST_F(SimulateCommandTest, InputThatCannotBeUsedIsNamed) {
   const std::string cluster = cluster_of(1);
   for (const Case& test :
        {Case{"fabric", "gangs", "kai", "\"fabric\" is no built-in cluster"},
-        Case{folder_ / "none.yaml", "gangs", "kai", "none.yaml: No such file or directory"},
+        Case{folder_.path("none.yaml"), "gangs", "kai", "none.yaml: No such file or directory"},
         Case{cluster, file("bad.csv", "name\n"), "kai", "must have the column \"arrival\""},
         Case{cluster, file("empty.csv", "name,arrival,duration,pods,gpus\n"), "kai", "has no job"},
         Case{cluster, "gangs", "best", "\"best\" is no policy; known: random, "}}) {

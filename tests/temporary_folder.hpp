@@ -1,4 +1,4 @@
-// A folder that goes away with the test.
+// A folder of a test or load generator, gone with the object.
 #pragma once
 
 #include <unistd.h>
@@ -9,22 +9,25 @@
 #include <string>
 #include <string_view>
 
-namespace rankward::cluster {
+namespace rankward {
 
-class TempFolder {
+class TemporaryFolder {
  public:
-  TempFolder() {
+  TemporaryFolder() {
+    // mkdtemp(3) puts its letters where the pattern has X.
     std::string name = (std::filesystem::temp_directory_path() / "rankward-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) std::abort();
     path_ = name;
   }
-  ~TempFolder() {
+  ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  // The path of a file in it.
   [[nodiscard]] std::string path(std::string_view name) const { return (path_ / name).string(); }
   // Returns the path.
   std::string write(std::string_view name, std::string_view content) const {
@@ -44,4 +47,4 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace rankward::cluster
+}  // namespace rankward
