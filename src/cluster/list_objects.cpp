@@ -7,9 +7,9 @@
 #include "api_failure.hpp"
 #include "credentials.hpp"
 #include "list_splitter.hpp"
-#include "percent_encoded.hpp"
 #include "rankward/cluster/clock.hpp"
 #include "rankward/formats/objects.hpp"
+#include "rankward/net/percent_encoding.hpp"
 
 namespace rankward::cluster {
 namespace {
@@ -51,12 +51,12 @@ Result<void> ObjectLister::list(std::string_view path, std::string_view field_se
                                 const OnObject& on_object) {
   std::string base(path);
   base.append("?limit=").append(kPageSize);
-  if (!field_selector.empty()) base += "&fieldSelector=" + percent_encoded(field_selector);
+  if (!field_selector.empty()) base += "&fieldSelector=" + net::percent_encoded(field_selector);
   std::string token;
   bool went_on = false;
   do {
     std::string target = base;
-    if (!token.empty()) target += "&continue=" + percent_encoded(token);
+    if (!token.empty()) target += "&continue=" + net::percent_encoded(token);
     const auto response = connection_->client.get(target, kTimeout);
     if (!response) return response.error();
     if (response->status == 410 && !went_on) {

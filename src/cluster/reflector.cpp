@@ -6,8 +6,8 @@
 #include "backoff.hpp"
 #include "line_splitter.hpp"
 #include "list_splitter.hpp"
-#include "percent_encoded.hpp"
 #include "rankward/formats/objects.hpp"
+#include "rankward/net/percent_encoding.hpp"
 
 namespace rankward::cluster {
 namespace {
@@ -42,14 +42,14 @@ std::string Reflector::list_target(const std::string& version,
                                    const std::string& continue_token) const {
   std::string target = resource_.path + "?";
   if (!resource_.field_selector.empty()) {
-    target += "fieldSelector=" + percent_encoded(resource_.field_selector) + "&";
+    target += "fieldSelector=" + net::percent_encoded(resource_.field_selector) + "&";
   }
   if (!continue_token.empty()) {
     return target + "limit=" + std::to_string(options_.page_size) +
-           "&continue=" + percent_encoded(continue_token);
+           "&continue=" + net::percent_encoded(continue_token);
   }
   if (version.empty()) return target + "limit=" + std::to_string(options_.page_size);
-  target += "resourceVersion=" + percent_encoded(version);
+  target += "resourceVersion=" + net::percent_encoded(version);
   // Without a limit, which together with a version would ask for exactly that version.
   if (version != kAnyVersion) target += "&resourceVersionMatch=NotOlderThan";
   return target;
@@ -61,9 +61,9 @@ std::string Reflector::watch_target() const {
   const auto seconds = least + static_cast<std::int64_t>(static_cast<double>(span) * random_());
   std::string target = resource_.path + "?watch=1&allowWatchBookmarks=true";
   if (!resource_.field_selector.empty()) {
-    target += "&fieldSelector=" + percent_encoded(resource_.field_selector);
+    target += "&fieldSelector=" + net::percent_encoded(resource_.field_selector);
   }
-  return target + "&resourceVersion=" + percent_encoded(version_) +
+  return target + "&resourceVersion=" + net::percent_encoded(version_) +
          "&timeoutSeconds=" + std::to_string(seconds);
 }
 

@@ -1,22 +1,13 @@
 #include "findings_github.hpp"
 
+#include "rankward/net/percent_encoding.hpp"
+
 namespace rankward::commands {
 namespace {
 
 std::string escaped(std::string_view text, std::string_view special) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    if (special.find(c) == std::string_view::npos) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
-  return out;
+  return net::percent_encoded(
+      text, [special](char c) { return special.find(c) == std::string_view::npos; });
 }
 
 std::string_view command_of(admission::Mode mode) {

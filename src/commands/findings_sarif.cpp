@@ -6,6 +6,7 @@
 
 #include "rankward/admission/rules.hpp"
 #include "rankward/formats/json_writer.hpp"
+#include "rankward/net/percent_encoding.hpp"
 #include "rankward/server/application.hpp"
 
 namespace rankward::commands {
@@ -143,24 +144,11 @@ void write_invocation(const FindingsReport& report, formats::JsonWriter& json) {
 }  // namespace
 
 std::string uri_of(std::string_view path) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
   while (path.substr(0, 2) == "./")
     path.remove_prefix(2);
   if (path == "-") path = "standard input";
-  std::string out = path.substr(0, 1) == "/" ? "file://" : "";
-  for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~/").find(c) != std::string_view::npos;
-    if (plain) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
-  return out;
+  return (path.substr(0, 1) == "/" ? "file://" : "") +
+         net::percent_encoded(path, [](char c) { return c == '/' || net::is_unreserved(c); });
 }
 
 std::string findings_sarif(const FindingsReport& report) {
