@@ -204,6 +204,38 @@ TEST(Exemption, MayAskForAKindOfOwner) {
   EXPECT_EQ(judge(policy, review, kNow).findings.size(), 0u);
 }
 
+// Who owns the pods is what their controllers write, not the kind that people apply.
+TEST(Exemption, TakesAWorkloadForWhatOwnsItsPods) {
+  const std::vector<std::pair<std::string, std::string>> kinds = {
+      {"Deployment", "ReplicaSet"},
+      {"Rollout", "ReplicaSet"},
+      {"CronJob", "Job"},
+      {"JobSet", "Job"},
+      {"TrainJob", "Job"},
+      {"RayJob", "RayCluster"},
+      {"LeaderWorkerSet", "StatefulSet"},
+      {"RayService", "RayCluster"},
+      {"Notebook", "StatefulSet"},
+      {"CronWorkflow", "Workflow"},
+      {"DaemonSet", "DaemonSet"},
+      {"PyTorchJob", "PyTorchJob"}};
+  for (const auto& [kind, owner] : kinds) {
+    PolicyOptions options;
+    options.exemptions = {agent_exemption()};
+    options.exemptions[0].owner_kinds = {kind};
+    const Policy policy = policy_of(options);
+    TestPod pod =
+        TestPod().in("agents").as("agent").with(container()).with(host_path("/dev/nvidia0"));
+    Review review;
+    review.subjects.push_back(pod.template_of(kind));
+    EXPECT_EQ(judge(policy, review, kNow).findings.size(), 0u) << kind;
+    pod.metadata.owner_references = {{"example.com/v1", owner, "a", "1", true}};
+    EXPECT_TRUE(judge_create(pod, policy).allowed) << kind;
+    pod.metadata.owner_references = {{"example.com/v1", "Other", "a", "1", true}};
+    EXPECT_FALSE(judge_create(pod, policy).allowed) << kind;
+  }
+}
+
 TEST(Exemption, NeverCoversTheNullDevice) {
   const TestPod pod = TestPod()
                           .in("gpu-operator")
