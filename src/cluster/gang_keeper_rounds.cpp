@@ -104,9 +104,11 @@ void GangRounds::look_at(const ClusterView& view, const GangState& gang, Instant
   record.look = look_;
   Sight sight{.gang = gang, .record = record};
   sight.gated = carries(gang, [](const PendingMember& member) { return member.gated; });
+  sight.sleeps = carries(gang, [](const PendingMember& member) { return member.unschedulable; });
   plan(sight, view, now, leading);
   if (!leading) return;
   choose_nodes(sight, view);
+  wake_sleepers(sight, now);
   compare_nominations(sight, now);
   compare_gates(sight, now);
   tell(sight, now);
@@ -126,7 +128,9 @@ bool GangRounds::is_left_alone(const std::string& key, Instant now) const {
 
 // Calls plan too, in whichever replica is asked. Here a gang is planned by the leader, which also
 // writes the plan down; by every replica where a call may not do it (native groups) and where it is
-// written down already and has to be read back.
+// written down already and has to be read back. Once it is complete; before that only where the
+// scheduler has been told no: an event wakes it milliseconds before our watch shows what happened,
+// so it may have been told too early, and no other event may come.
 void GangRounds::plan(Sight& sight, const ClusterView& view, Instant now, bool leading) {
   Record& record = sight.record;
   const auto& key = sight.gang.key;
@@ -144,7 +148,7 @@ void GangRounds::plan(Sight& sight, const ClusterView& view, Instant now, bool l
   const bool rests = !current && !sight.gated && is_left_alone(key, now);
   if (is_ours_to_plan && !rests && record.planned_on != view_number_ &&
       now.milliseconds >= record.plan_at) {
-    auto outcome = plan_and_publish(key);
+    auto outcome = plan_and_publish(key, sight.gated || !sight.sleeps);
     record.planned_on = view_number_;
     const auto least = options_.timing.least_replan.count();
     record.plan_wait =
@@ -152,10 +156,10 @@ void GangRounds::plan(Sight& sight, const ClusterView& view, Instant now, bool l
             ? std::clamp(2 * record.plan_wait, least, options_.timing.longest_replan.count())
             : least;
     record.plan_at = now.milliseconds + record.plan_wait;
-    if (outcome.standing == GangStanding::kPlanned) {
-      if (outcome.reservation != current) ++counters_.planned;
-      // A nomination would wake its pod; without one they sleep.
-      if (record.refused && !sight.gated && !may_nominate(now)) wake_.ask();
+    if (outcome.standing == GangStanding::kPlanned && outcome.reservation != current) {
+      ++counters_.planned;
+      sight.planned_now = true;
+      sight.sleeps = sight.sleeps || record.refused;
     }
     record.refused = outcome.standing == GangStanding::kRefused;
     current = outcome.reservation;
@@ -174,10 +178,16 @@ void GangRounds::plan(Sight& sight, const ClusterView& view, Instant now, bool l
   }
 }
 
-placement::GangOutcome GangRounds::plan_and_publish(const std::string& key) {
+// A nomination would wake its pod; without one they sleep on beside their plan.
+void GangRounds::wake_sleepers(const Sight& sight, Instant now) {
+  if (!sight.planned_now || !sight.sleeps || sight.gated) return;
+  if (!sight.all_exist || !may_nominate(now)) wake_.ask();
+}
+
+placement::GangOutcome GangRounds::plan_and_publish(const std::string& key, bool complete) {
   while (true) {
     const auto view = board_.view();
-    auto outcome = placement::plan_gang(*view, key, board_.now(), true, options_.placement);
+    auto outcome = placement::plan_gang(*view, key, board_.now(), complete, options_.placement);
     if (!outcome.reservation || outcome.reservation == reservation_of(*view, key)) return outcome;
     auto next = std::make_shared<const placement::Reservations>(
         view->reservations->with(outcome.reservation));

@@ -76,6 +76,8 @@ class GangRounds {
     placement::GangStanding standing = placement::GangStanding::kNotPlannable;
     std::shared_ptr<const placement::Reservation> reservation;
     bool gated = false;
+    bool sleeps = false;  // the scheduler keeps a pod of it aside
+    bool planned_now = false;
     bool all_exist = false;
     std::vector<std::string> nodes;  // one a pending member
     bool nominated = true;           // nothing is left to nominate
@@ -85,13 +87,14 @@ class GangRounds {
   void look_at(const placement::ClusterView& view, const placement::GangState& gang, Instant now,
                bool leading);
   void plan(Sight& sight, const placement::ClusterView& view, Instant now, bool leading);
-  [[nodiscard]] placement::GangOutcome plan_and_publish(const std::string& key);
+  [[nodiscard]] placement::GangOutcome plan_and_publish(const std::string& key, bool complete);
   void choose_nodes(Sight& sight, const placement::ClusterView& view) const;
-  // Whether the pod\'s scheduler is one that calls us.
+  // Whether the pod's scheduler is one that calls us.
   [[nodiscard]] bool is_served(const kube::PodSpec& spec) const;
   [[nodiscard]] bool is_left_alone(const std::string& key, Instant now) const;
   void compare_nominations(Sight& sight, Instant now);
   void compare_gates(Sight& sight, Instant now);
+  void wake_sleepers(const Sight& sight, Instant now);
   void tell(Sight& sight, Instant now);
 
   void take_ended(const placement::ClusterView& view, Instant now, bool leading);

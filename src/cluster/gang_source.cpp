@@ -42,7 +42,7 @@ Result<void> GangSink::remove(std::string_view json) {
 }
 
 void GangSink::forget() {
-  publisher_.push(GangOwnersReplaced{resource_.name(), {}});
+  publisher_.push(GangOwnersAbsent{resource_.name()});
 }
 
 void GangSink::give_up() {

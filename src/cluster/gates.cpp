@@ -10,7 +10,7 @@ constexpr std::int64_t kEcho = 2'000;
 GateStep GateHold::decide(placement::GangStanding standing, bool all_exist, bool nominated,
                           placement::Instant now, std::int64_t max_hold) {
   using placement::GangStanding;
-  if (!all_exist || standing == GangStanding::kIncomplete ||
+  if (!all_exist || standing == GangStanding::kIncomplete || standing == GangStanding::kWaiting ||
       standing == GangStanding::kGatedByOthers) {
     since_.reset();
     return GateStep::kHold;

@@ -65,7 +65,7 @@ std::shared_ptr<const placement::ClusterView> PlanBoard::view() {
     auto expiry = next_expiry_.load(std::memory_order_relaxed);
     // An older Snapshot than the view's: another thread was quicker.
     const bool newer = snapshot->number() > seen->snapshot->number();
-    const bool due = !seen->reservations->empty() && time.milliseconds >= expiry;
+    const bool due = !seen->reservations->at_rest() && time.milliseconds >= expiry;
     if (!newer && !due) return seen;
     if (!newer) snapshot = seen->snapshot;
     std::vector<placement::Ended> ended;

@@ -1,5 +1,6 @@
 #include "publisher.hpp"
 
+#include <set>
 #include <utility>
 
 namespace rankward::cluster {
@@ -74,43 +75,63 @@ bool Publisher::may_publish() const {
   return settled_.size() >= options_.gang_resources || steady_clock::now() >= patience_ends_;
 }
 
-void Publisher::replace_gang_owners(GangOwnersReplaced all) {
-  builder_.clear_gang_facts(all.resource + "/");
-  for (auto& owner : all.owners)
+void Publisher::replace_gang_owners(const std::string& resource,
+                                    std::vector<formats::GangOwner> owners) {
+  builder_.clear_gang_facts(resource + "/");
+  for (auto& owner : owners)
     builder_.put_gang_facts(owner.key, std::move(owner.facts));
-  settled_.insert(std::move(all.resource));
+}
+
+void Publisher::settle_gang_resource(std::string resource, bool heard) {
+  const auto [entry, added] = settled_.try_emplace(std::move(resource), false);
+  if (entry->second == heard) return;
+  entry->second = heard;
+  std::set<std::string> kinds;
+  for (const formats::GangResource& each : formats::gang_resources()) {
+    const auto found = settled_.find(each.name());
+    if (found != settled_.end() && found->second) kinds.merge(formats::gang_kinds(each));
+  }
+  builder_.set_owner_kinds({kinds.begin(), kinds.end()});
 }
 
 void Publisher::apply(Change change) {
-  std::visit(
-      Overload{
-          [this](NodesReplaced&& all) {
-            builder_.clear_nodes();
-            for (auto& facts : all.nodes) {
-              builder_.put_node(std::move(facts.node), std::move(facts.topology));
-            }
-            have_nodes_ = true;
-          },
-          [this](NodePut&& put) {
-            builder_.put_node(std::move(put.node.node), std::move(put.node.topology));
-          },
-          [this](NodeRemoved&& removed) { builder_.remove_node(removed.name); },
-          [this](PodsReplaced&& all) {
-            builder_.clear_pods();
-            for (const auto& pod : all.pods)
-              builder_.put_pod(pod);
-            have_pods_ = true;
-          },
-          [this](PodPut&& put) { builder_.put_pod(std::move(put.pod)); },
-          [this](PodRemoved&& removed) { builder_.remove_pod(removed.key); },
-          [this](GangOwnersReplaced&& all) { replace_gang_owners(std::move(all)); },
-          [this](GangOwnerPut&& put) {
-            builder_.put_gang_facts(put.owner.key, std::move(put.owner.facts));
-          },
-          [this](GangOwnerRemoved&& removed) { builder_.remove_gang_facts(removed.key); },
-          [this](GangOwnersUnknown&& unknown) { settled_.insert(std::move(unknown.resource)); },
-      },
-      std::move(change));
+  std::visit(Overload{
+                 [this](NodesReplaced&& all) {
+                   builder_.clear_nodes();
+                   for (auto& facts : all.nodes) {
+                     builder_.put_node(std::move(facts.node), std::move(facts.topology));
+                   }
+                   have_nodes_ = true;
+                 },
+                 [this](NodePut&& put) {
+                   builder_.put_node(std::move(put.node.node), std::move(put.node.topology));
+                 },
+                 [this](NodeRemoved&& removed) { builder_.remove_node(removed.name); },
+                 [this](PodsReplaced&& all) {
+                   builder_.clear_pods();
+                   for (const auto& pod : all.pods)
+                     builder_.put_pod(pod);
+                   have_pods_ = true;
+                 },
+                 [this](PodPut&& put) { builder_.put_pod(std::move(put.pod)); },
+                 [this](PodRemoved&& removed) { builder_.remove_pod(removed.key); },
+                 [this](GangOwnersReplaced&& all) {
+                   replace_gang_owners(all.resource, std::move(all.owners));
+                   settle_gang_resource(std::move(all.resource), true);
+                 },
+                 [this](GangOwnersAbsent&& absent) {
+                   replace_gang_owners(absent.resource, {});
+                   settle_gang_resource(std::move(absent.resource), false);
+                 },
+                 [this](GangOwnerPut&& put) {
+                   builder_.put_gang_facts(put.owner.key, std::move(put.owner.facts));
+                 },
+                 [this](GangOwnerRemoved&& removed) { builder_.remove_gang_facts(removed.key); },
+                 [this](GangOwnersUnknown&& unknown) {
+                   settle_gang_resource(std::move(unknown.resource), false);
+                 },
+             },
+             std::move(change));
 }
 
 void Publisher::publish() {

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -40,10 +40,14 @@ struct PodPut {
 struct PodRemoved {
   std::string key;  // SnapshotBuilder's
 };
-// Owners of gangs, all of one resource ("jobs.batch"). It may turn out not to be there: no owners.
+// Owners of gangs, all of one resource ("jobs.batch"), which are heard of from now on.
 struct GangOwnersReplaced {
   std::string resource;
   std::vector<formats::GangOwner> owners;
+};
+// The resource has turned out not to be there: it has no owners.
+struct GangOwnersAbsent {
+  std::string resource;
 };
 struct GangOwnerPut {
   formats::GangOwner owner;
@@ -56,7 +60,8 @@ struct GangOwnersUnknown {
   std::string resource;
 };
 using Change = std::variant<NodesReplaced, NodePut, NodeRemoved, PodsReplaced, PodPut, PodRemoved,
-                            GangOwnersReplaced, GangOwnerPut, GangOwnerRemoved, GangOwnersUnknown>;
+                            GangOwnersReplaced, GangOwnersAbsent, GangOwnerPut, GangOwnerRemoved,
+                            GangOwnersUnknown>;
 
 struct PublisherOptions {
   std::chrono::milliseconds interval{20};
@@ -92,7 +97,9 @@ class Publisher {
   // False once stopped.
   bool wait_for_changes(const std::stop_token& stop, std::vector<Change>& batch);
   void apply(Change change);
-  void replace_gang_owners(GangOwnersReplaced all);
+  void replace_gang_owners(const std::string& resource, std::vector<formats::GangOwner> owners);
+  // The resource's state is known; `heard`: what happens to its objects will be told.
+  void settle_gang_resource(std::string resource, bool heard);
   [[nodiscard]] bool may_publish() const;
   void publish();
 
@@ -106,7 +113,7 @@ class Publisher {
   placement::SnapshotBuilder builder_;  // of the owner's thread, as all up to the mutex
   bool have_nodes_ = false;
   bool have_pods_ = false;
-  std::set<std::string> settled_;  // resources of gang owners that have been heard of
+  std::map<std::string, bool> settled_;  // resources of gang owners; whether they are heard of
   std::chrono::steady_clock::time_point not_before_;
 
   std::mutex mutex_;

@@ -228,6 +228,21 @@ const GangResource* find_gang_resource(std::string_view api_version, std::string
   return nullptr;
 }
 
+std::set<std::string> gang_kinds(const GangResource& resource) {
+  std::set<std::string> kinds{std::string(placement::kOwnGangKind)};
+  GangObject owner;
+  owner.metadata.name = owner.metadata.namespace_ = "any";
+  GangPart part;
+  part.indexed = true;
+  kube::Pod pod;
+  pod.metadata.namespace_ = owner.metadata.namespace_;
+  kind_of(resource).mark(owner, part, pod);
+  if (const auto gang = placement::gang_of(pod); gang && *gang) {
+    kinds.emplace(placement::gang_kind((*gang)->key));
+  }
+  return kinds;
+}
+
 std::string gang_owner_key(const GangResource& resource, const kube::ObjectMeta& metadata) {
   return resource.name() + "/" + metadata.full_name();
 }

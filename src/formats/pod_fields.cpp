@@ -121,8 +121,20 @@ bool read(Cursor& cursor, kube::PodSpec& out) {
 }
 
 bool read(Cursor& cursor, kube::PodStatus& out) {
+  const auto condition = [&](std::size_t) {
+    std::string type;
+    std::string status;
+    std::string reason;
+    if (!cursor.object(field("type", type), field("status", status), field("reason", reason))) {
+      return false;
+    }
+    out.unschedulable = out.unschedulable ||
+                        (type == "PodScheduled" && status == "False" && reason == "Unschedulable");
+    return true;
+  };
   return cursor.object(field("phase", out.phase),
-                       field("nominatedNodeName", out.nominated_node_name));
+                       field("nominatedNodeName", out.nominated_node_name),
+                       field("conditions", [&] { return cursor.items(condition); }));
 }
 
 bool read(Cursor& cursor, kube::Pod& out) {

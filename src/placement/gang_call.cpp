@@ -16,6 +16,17 @@ namespace {
 constexpr std::int64_t kSlideMilliseconds = 1000;
 constexpr int kOwnScore = 10;
 
+// Whether a rank other than `uid` was placed by itself and the watch has not shown where.
+bool has_unseen_rank(const ClusterView& view, std::string_view gang_key, std::string_view uid,
+                     Instant now) {
+  const Unplanned* unplanned = view.reservations->find_unplanned(gang_key);
+  if (unplanned == nullptr) return false;
+  // Those that are seen bound are taken out with the Snapshot that shows them.
+  return std::any_of(unplanned->ranks.begin(), unplanned->ranks.end(), [&](const LetGo& rank) {
+    return rank.uid != uid && now.milliseconds - rank.at.milliseconds <= kUnseenRankMilliseconds;
+  });
+}
+
 struct Call {
   const ClusterView& view;
   const Request& request;
@@ -159,6 +170,62 @@ std::shared_ptr<const Reservation> taken(const Call& call, const Reservation& re
   return next;
 }
 
+// What stays of a greedy answer beside ranks that stand: of several nodes that are equally fast the
+// scheduler, which sees scores alone, would take the one that is emptiest.
+void keep_beside(const Call& call, Ranking& ranking) {
+  if (ranking.fits.empty() || call.view.snapshot->bound_members(call.gang_key()).empty()) return;
+  const Prediction& best = ranking.fits.front().prediction;
+  const auto worse = [bound = best.seconds.value * kEqualSeconds,
+                      tier = best.tier](const Ranked& each) {
+    return each.prediction.seconds.value > bound || each.prediction.tier > tier;
+  };
+  std::erase_if(ranking.fits, worse);
+}
+
+// A copy of what is remembered of the gang, for a change now.
+std::shared_ptr<Unplanned> remembered(const Call& call) {
+  const Unplanned* before = call.view.reservations->find_unplanned(call.gang_key());
+  auto next = before != nullptr
+                  ? std::make_shared<Unplanned>(*before)
+                  : std::make_shared<Unplanned>(Unplanned{call.gang_key(), call.now, call.now, {}});
+  next->touched = std::max(next->touched, call.now);
+  return next;
+}
+
+void publish(const Call& call, std::shared_ptr<const Unplanned> unplanned, CallAnswer& answer) {
+  answer.next =
+      std::make_shared<const Reservations>(call.view.reservations->with(std::move(unplanned)));
+}
+
+// The pod may be bound to any of the nodes in its answer.
+void let_go(const Call& call, CallAnswer& answer) {
+  if (answer.ranking.fits.empty()) return;
+  const auto is_caller = [&](const LetGo& rank) { return rank.uid == call.request.uid; };
+  if (const Unplanned* before = call.view.reservations->find_unplanned(call.gang_key())) {
+    const auto known = std::find_if(before->ranks.begin(), before->ranks.end(), is_caller);
+    if (known != before->ranks.end() &&
+        call.now.milliseconds - known->at.milliseconds < kSlideMilliseconds) {
+      return;
+    }
+  }
+  auto next = remembered(call);
+  std::erase_if(next->ranks, is_caller);
+  next->ranks.push_back({call.request.uid, call.now});
+  publish(call, std::move(next), answer);
+}
+
+// A gang whose size nobody has told yet, though its owner is watched and may come any moment.
+bool awaits_owner(const Call& call) {
+  const GangState* gang = call.view.snapshot->gang(call.gang_key());
+  if (gang != nullptr && !gang->facts.empty()) return false;
+  const std::string_view kind = gang_kind(call.gang_key());
+  if (!call.view.snapshot->hears_owners_of(kind)) return false;
+  if (kind == kOwnGangKind && call.pod.metadata.controller() == nullptr) return false;
+  const Unplanned* before = call.view.reservations->find_unplanned(call.gang_key());
+  return before == nullptr ||
+         call.now.milliseconds - before->since.milliseconds < kOwnerPatienceMilliseconds;
+}
+
 // Every node refused: for what is against it itself, else for what is against the gang.
 Ranking refused(const Call& call, ReasonCode code) {
   Ranking ranking;
@@ -256,12 +323,25 @@ CallAnswer answer_anew(const Call& call, const std::shared_ptr<const Reservation
   const auto by_itself = [&](GangStanding standing) {
     answer.gang.standing = standing;
     answer.ranking = greedy(call);
+    keep_beside(call, answer.ranking);
+    // Elastic and pinned gangs are never planned, so nothing is ever planned beside them.
+    if (!need.elastic && !need.pinned) let_go(call, answer);
+    return std::move(answer);
+  };
+  const auto wait = [&] {
+    answer.gang.standing = GangStanding::kWaiting;
+    if (call.view.reservations->find_unplanned(call.gang_key()) == nullptr) {
+      publish(call, remembered(call), answer);
+    }
     return std::move(answer);
   };
   if (need.gated_by_others) return by_itself(GangStanding::kGatedByOthers);
   if (need.pinned) return by_itself(GangStanding::kPinned);
-  if (!need.plannable() || part == nullptr) return by_itself(GangStanding::kNotPlannable);
+  if (!need.plannable() || part == nullptr) {
+    return !need.elastic && awaits_owner(call) ? wait() : by_itself(GangStanding::kNotPlannable);
+  }
   if (part->missing() <= 0) return by_itself(GangStanding::kWhole);
+  if (has_unseen_rank(call.view, call.gang_key(), call.request.uid, call.now)) return wait();
 
   std::shared_ptr<const Reservation> reservation;
   if (old == nullptr) {
@@ -330,6 +410,7 @@ GangOutcome plan_gang(const ClusterView& view, std::string_view gang_key, Instan
   if (!need.plannable()) return standing(GangStanding::kNotPlannable);
   if (need.whole()) return standing(GangStanding::kWhole);
   if (complete && !need.complete()) return standing(GangStanding::kIncomplete);
+  if (has_unseen_rank(view, gang_key, {}, now)) return standing(GangStanding::kWaiting);
   if (!old) {
     if (auto adopted = adopt_nominations(view, gang_key, need, now, options)) {
       return {GangStanding::kPlanned, std::move(adopted), {}};

@@ -121,7 +121,10 @@ Planned plan_parts(const ClusterView& view, std::string_view gang_key, const Gan
   made->touched = now;
   made->snapshot = snapshot.number();
   made->plan_number = (old != nullptr ? old->plan_number : 0) + 1;
-  made->seen = snapshot.gang(gang_key) != nullptr || !snapshot.bound_members(gang_key).empty();
+  // Its owner alone is no pod: those may come with a later Snapshot, and are not gone.
+  const GangState* gang = snapshot.gang(gang_key);
+  made->seen =
+      (gang != nullptr && !gang->pending.empty()) || !snapshot.bound_members(gang_key).empty();
 
   // Ranks that stay where they are, of all parts: they count in the collective.
   std::vector<NodeIndex> fixed;

@@ -157,6 +157,13 @@ std::optional<GangRef> by_framework(const kube::Pod& pod) {
 
 }  // namespace
 
+std::string_view gang_kind(std::string_view gang_key) {
+  const std::size_t begin = gang_key.find('/');
+  if (begin == std::string_view::npos) return {};
+  const std::size_t end = gang_key.find('/', begin + 1);
+  return gang_key.substr(begin + 1, end == std::string_view::npos ? end : end - begin - 1);
+}
+
 Result<std::optional<GangRef>> gang_of(const kube::Pod& pod) {
   const kube::StringMap& annotations = pod.metadata.annotations;
   auto name = read_name(annotations, kGangKey);
@@ -171,7 +178,7 @@ Result<std::optional<GangRef>> gang_of(const kube::Pod& pod) {
     // The framework still knows the rank and the role where the pod does not say its own.
     if (!gang) gang.emplace().rank = number_of(pod.metadata, kPodIndexKey);
     gang->name = **name;
-    gang->key = key_of(pod.metadata, "Gang", **name);
+    gang->key = key_of(pod.metadata, kOwnGangKind, **name);
     gang->size.reset();
   } else if (!pod.spec.pod_group_name.empty()) {
     if (!gang) gang.emplace();

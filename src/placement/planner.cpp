@@ -17,9 +17,6 @@ namespace rankward::placement {
 
 namespace {
 
-// placement.md, objective (2): differences below are no reason to break other rules.
-constexpr double kEqualSeconds = 1.02;
-
 // What a plan is compared by before its nodes are.
 struct Grade {
   int rank = 0;  // of the arena

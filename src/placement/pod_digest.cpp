@@ -89,6 +89,7 @@ std::optional<PendingMember> pending_member(const kube::Pod& pod, const RequestO
   member.request = std::make_shared<const Request>(std::move(*request));
   member.spec = without_unread(pod.spec);
   member.nominated_node = pod.status.nominated_node_name;
+  member.unschedulable = pod.status.unschedulable;
   for (const std::string& gate : pod.spec.scheduling_gates) {
     (gate == kGangGate ? member.gated : member.gated_by_others) = true;
   }

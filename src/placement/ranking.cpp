@@ -16,8 +16,6 @@ namespace rankward::placement {
 
 namespace {
 
-// placement.md, objective (2): differences below are no reason to break other rules.
-constexpr double kEqualSeconds = 1.02;
 constexpr int kBestScore = 10;
 
 // What a candidate is compared by, in this order.

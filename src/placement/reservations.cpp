@@ -154,6 +154,26 @@ std::shared_ptr<const Reservation> matched(const std::shared_ptr<const Reservati
   return next;
 }
 
+// Null: nothing is left to remember.
+std::shared_ptr<const Unplanned> still_unplanned(const std::shared_ptr<const Unplanned>& unplanned,
+                                                 const Snapshot& snapshot, Instant now,
+                                                 const ReservationLimits& limits) {
+  if (now.milliseconds - unplanned->touched.milliseconds > limits.sliding_milliseconds) {
+    return nullptr;
+  }
+  if (unplanned->ranks.empty()) return unplanned;
+  const auto standing = standing_pods(snapshot, unplanned->gang_key);
+  const auto is_settled = [&](const LetGo& rank) {
+    return now.milliseconds - rank.at.milliseconds > kUnseenRankMilliseconds ||
+           std::any_of(standing.begin(), standing.end(),
+                       [&](const Standing& pod) { return pod.uid == rank.uid; });
+  };
+  if (std::none_of(unplanned->ranks.begin(), unplanned->ranks.end(), is_settled)) return unplanned;
+  auto next = std::make_shared<Unplanned>(*unplanned);
+  std::erase_if(next->ranks, is_settled);
+  return next;
+}
+
 bool is_gone(const Reservation& reservation, const Snapshot& snapshot) {
   return reservation.seen && snapshot.bound_members(reservation.gang_key).empty() &&
          pending_uids(snapshot.gang(reservation.gang_key)).empty();
@@ -177,6 +197,18 @@ bool Reservation::whole() const {
 const Reservation* Reservations::find(std::string_view gang_key) const {
   const auto found = map_.find(gang_key);
   return found == map_.end() ? nullptr : found->second.get();
+}
+
+const Unplanned* Reservations::find_unplanned(std::string_view gang_key) const {
+  const auto found = unplanned_.find(gang_key);
+  return found == unplanned_.end() ? nullptr : found->second.get();
+}
+
+Reservations Reservations::with(std::shared_ptr<const Unplanned> unplanned) const {
+  Reservations next = *this;
+  std::string key = unplanned->gang_key;
+  next.unplanned_.insert_or_assign(std::move(key), std::move(unplanned));
+  return next;
 }
 
 Reservations Reservations::with(std::shared_ptr<const Reservation> reservation) const {
@@ -269,9 +301,15 @@ std::shared_ptr<const ClusterView> advance(const ClusterView& view,
       changed = true;
     }
   }
+  Reservations::UnplannedMap unplanned;
+  for (const auto& [key, each] : view.reservations->all_unplanned()) {
+    auto current = still_unplanned(each, *snapshot, now, limits);
+    changed = changed || current != each;
+    if (current) unplanned.emplace(key, std::move(current));
+  }
   if (!changed) return make_view(std::move(snapshot), view.reservations);
-  return make_view(std::move(snapshot),
-                   std::make_shared<const Reservations>(Reservations(std::move(next))));
+  return make_view(std::move(snapshot), std::make_shared<const Reservations>(
+                                            Reservations(std::move(next), std::move(unplanned))));
 }
 
 }  // namespace rankward::placement

@@ -186,6 +186,11 @@ const GangState* Snapshot::gang(std::string_view gang_key) const {
   return found == part->end() ? nullptr : found->second.state.get();
 }
 
+bool Snapshot::hears_owners_of(std::string_view gang_kind) const {
+  return owner_kinds_ &&
+         std::find(owner_kinds_->begin(), owner_kinds_->end(), gang_kind) != owner_kinds_->end();
+}
+
 void Snapshot::for_each_pending_gang(const std::function<void(const GangState&)>& visit) const {
   for (const auto& part : gangs_) {
     if (!part) continue;

@@ -40,6 +40,7 @@ struct SnapshotBuilder::State {
   Entries entries;                  // by node name
   Snapshot::NameMap<Place> places;  // by UID
   GangRoster gangs;
+  std::shared_ptr<const std::vector<std::string>> owner_kinds;
   std::vector<std::string> changed;  // names of entries with `changed` set
   bool nodes_changed = true;         // a node has come or gone, so indexes move
   TopologyPool pool;
@@ -263,13 +264,19 @@ void SnapshotBuilder::clear_gang_facts(std::string_view owner_prefix) {
   state_->gangs.clear_facts(owner_prefix);
 }
 
+void SnapshotBuilder::set_owner_kinds(std::vector<std::string> gang_kinds) {
+  state_->owner_kinds = std::make_shared<const std::vector<std::string>>(std::move(gang_kinds));
+}
+
 bool SnapshotBuilder::changed() const {
-  return state_->nodes_changed || !state_->changed.empty() || !state_->gangs.changed().empty();
+  return state_->nodes_changed || state_->owner_kinds != state_->last->owner_kinds_ ||
+         !state_->changed.empty() || !state_->gangs.changed().empty();
 }
 
 std::shared_ptr<const Snapshot> SnapshotBuilder::build() {
   auto next = std::make_shared<Snapshot>();
   next->number_ = state_->last->number_ + 1;
+  next->owner_kinds_ = state_->owner_kinds;
   if (state_->nodes_changed) {
     state_->number_nodes(*next);
   } else {

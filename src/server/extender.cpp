@@ -19,6 +19,11 @@ using placement::Ranking;
 
 constexpr std::size_t kBestInRecord = 10;
 constexpr int kMostAttempts = 100;
+// An error makes the scheduler come back after its backoff; an unschedulable pod may sleep.
+constexpr std::string_view kGangNotSeen =
+    "rankward has not seen all of this pod's gang yet (what its owner says of its size, or the "
+    "node "
+    "of a rank placed a moment ago): the scheduler tries again";
 constexpr std::string_view kNotSynced =
     "rankward has not seen the cluster yet: the first list of nodes and pods is under way";
 
@@ -100,6 +105,8 @@ std::string_view to_string(placement::GangStanding standing) {
       return "whole";
     case placement::GangStanding::kRefused:
       return "refused";
+    case placement::GangStanding::kWaiting:
+      return "waiting";
   }
   return "";
 }
@@ -212,6 +219,9 @@ Answer Extender::filter(std::string_view body, std::string& out) const {
   const Ranking& ranking = judged->answer.ranking;
   decision.snapshot = judged->snapshot->number();
   describe(judged->answer, decision);
+  if (judged->answer.gang.standing == placement::GangStanding::kWaiting) {
+    return filter_error(std::string(kGangNotSeen), args.form, std::move(decision), out);
+  }
   decision.fits = ranking.fits.size();
   decision.best = best_of(ranking, args.node_names);
   count_rejects(ranking, decision);

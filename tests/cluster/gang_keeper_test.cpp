@@ -92,6 +92,24 @@ TEST_F(GangKeeperTest, AnIncompleteGangIsNeitherPlannedNorNominated) {
   EXPECT_THAT(settle(), SizeIs(4));
 }
 
+// The scheduler hears of a new node as soon as we do, asks at once and is told what the Snapshot
+// still says; then its pods sleep until something else happens.
+TEST_F(GangKeeperTest, AnIncompleteGangThatWasRefusedIsWokenOnceItHasRoom) {
+  for (const char* name : {"a0", "a1", "a2", "a3", "b0", "b1", "b2"})
+    world_.remove_node(name);
+  for (int rank : {0, 1})
+    world_.put_pod(GangWorld::member("job", rank, 3));
+  world_.set_unschedulable("job-0");
+  EXPECT_THAT(settle(), IsEmpty());
+  EXPECT_TRUE(board_.view()->reservations->empty());
+  world_.put_node("b1");
+  EXPECT_THAT(settle(), IsEmpty()) << "two nodes are no room for three ranks";
+  world_.put_node("b2");
+  EXPECT_THAT(pass(milliseconds(3'000)), ElementsAre("wake"));
+  EXPECT_FALSE(board_.view()->reservations->empty());
+  EXPECT_THAT(settle(), IsEmpty()) << "once is enough";
+}
+
 TEST_F(GangKeeperTest, NothingIsWrittenWithoutTheLease) {
   leading_ = false;
   world_.put_gang("job", 4);

@@ -75,6 +75,11 @@ class GangWorld final : public SnapshotSource, public GangWrites {
     put_pod(std::move(pod));
   }
   void fail_attempt(const std::string& name) { set_nomination(name, ""); }
+  void set_unschedulable(const std::string& name) {
+    auto pod = pods_.at("team-a/" + name);
+    pod.status.unschedulable = true;
+    put_pod(std::move(pod));
+  }
   void set_nomination(const std::string& name, const std::string& node) {
     auto pod = pods_.at("team-a/" + name);
     pod.status.nominated_node_name = node;

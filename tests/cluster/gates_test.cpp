@@ -44,6 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Refused", GangStanding::kRefused, true, true, kHold, kLiftUnplanned},
         Case{"SizeNotKnown", GangStanding::kNotPlannable, true, true, kHold, kLiftUnplanned},
         Case{"Incomplete", GangStanding::kIncomplete, false, true, kHold, kHold},
+        Case{"Waiting", GangStanding::kWaiting, true, true, kHold, kHold},
         Case{"GatedByOthers", GangStanding::kGatedByOthers, true, true, kHold, kHold},
         Case{"Pinned", GangStanding::kPinned, true, true, kLiftUnplanned, kLiftUnplanned},
         Case{"Whole", GangStanding::kWhole, true, true, kLiftUnplanned, kLiftUnplanned}),

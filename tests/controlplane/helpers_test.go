@@ -75,11 +75,41 @@ func namespace(t *testing.T, name string, labels map[string]string) string {
 	return name
 }
 
-// nodes makes Node objects that are removed when the test ends.
+// nodes makes Node objects that are removed when the test ends. A plan is made on the nodes that
+// Rankward has seen, which may be fewer than the scheduler's: so both are waited for, the end of
+// earlier tests' nodes too.
 func nodes(t *testing.T, list []harness.Node) {
 	t.Helper()
+	seenByInstallation(t)
 	check(t, harness.CreateNodes(t.Context(), cluster.Client, list))
 	t.Cleanup(func() { harness.DeleteNodes(context.Background(), cluster.Client, list) })
+	seenByInstallation(t)
+}
+
+func seenByInstallation(t *testing.T) {
+	t.Helper()
+	if shared != nil && shared.Rankward.Running() {
+		nodesSeen(t, shared.Rankward)
+	}
+}
+
+// nodesSeen waits until a server knows as many Nodes as there are.
+func nodesSeen(t *testing.T, rankward *harness.Rankward) {
+	t.Helper()
+	eventually(t, "Rankward to have seen the nodes", func() error {
+		list, err := cluster.Client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		samples, err := rankward.Metrics()
+		if err != nil {
+			return err
+		}
+		if seen := samples.Sum("rankward_snapshot_nodes", nil); int(seen) != len(list.Items) {
+			return fmt.Errorf("%v of %d nodes", seen, len(list.Items))
+		}
+		return nil
+	})
 }
 
 func pod(namespace, name string, resources map[string]string) *corev1.Pod {

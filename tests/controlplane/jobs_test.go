@@ -64,33 +64,10 @@ func deleteJob(t *testing.T, job *batchv1.Job) {
 	})
 }
 
-// caughtUp waits until a server has seen every Node and watches Jobs: what a watch has not shown yet
-// no plan can use, and a process that has just started is behind for a moment.
-func caughtUp(t *testing.T, rankward *harness.Rankward) {
-	t.Helper()
-	eventually(t, "Rankward to have caught up", func() error {
-		list, err := cluster.Client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		samples, err := rankward.Metrics()
-		if err != nil {
-			return err
-		}
-		seen := samples.Sum("rankward_snapshot_nodes", nil)
-		jobs := samples.Sum("rankward_gang_source_watched", map[string]string{"resource": "jobs.batch"})
-		if int(seen) != len(list.Items) || jobs != 1 {
-			return fmt.Errorf("%v of %d nodes, Jobs watched: %v", seen, len(list.Items), jobs)
-		}
-		return nil
-	})
-}
-
 func TestRanksOfAJobAreBoundToTheNodesThatRankwardNames(t *testing.T) {
 	installation := installed(t)
 	space := namespace(t, "jobs", nil)
 	nodes(t, harness.TwoLeaves("jobs", ranks))
-	caughtUp(t, installation.Rankward)
 	scheduler(t, harness.SchedulerOptions{Name: "kube-scheduler-alone",
 		Configuration: harness.PlainConfiguration("alone", 100), Verbosity: 2})
 

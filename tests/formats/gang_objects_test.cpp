@@ -192,6 +192,22 @@ TEST(GangObjects, AreFoundByGroupVersionAndKind) {
   EXPECT_EQ(find_gang_resource("scheduling.k8s.io/v1beta1", "PriorityClass"), nullptr);
 }
 
+// What a pod of theirs is looked up by: the same kind as gang_of() gives it.
+TEST(GangObjects, SpeakOfTheGangsThatTheirPodsAreIn) {
+  const auto kinds = [](std::string_view api_version, std::string_view kind) {
+    return gang_kinds(*find_gang_resource(api_version, kind));
+  };
+  EXPECT_THAT(kinds("batch/v1", "Job"), ElementsAre("Gang", "Job"));
+  EXPECT_THAT(kinds("jobset.x-k8s.io/v1alpha2", "JobSet"), ElementsAre("Gang", "JobSet"));
+  EXPECT_THAT(kinds("kubeflow.org/v1", "PyTorchJob"), ElementsAre("Gang", "TrainingJob"));
+  EXPECT_THAT(kinds("ray.io/v1", "RayCluster"), ElementsAre("Gang", "RayCluster"));
+  EXPECT_THAT(kinds("batch.volcano.sh/v1alpha1", "Job"), ElementsAre("Gang", "PodGroup"));
+  EXPECT_THAT(kinds("scheduling.k8s.io/v1beta1", "PodGroup"), ElementsAre("Gang", "PodGroup"));
+  EXPECT_THAT(kinds("scheduler.grove.io/v1alpha1", "PodGang"), ElementsAre("Gang", "PodGang"));
+  // Its pods are independent of each other, unless they say that they are a gang.
+  EXPECT_THAT(kinds("apps/v1", "StatefulSet"), ElementsAre("Gang"));
+}
+
 TEST(GangObjects, AreWatchedWhereTheApiServerListsThem) {
   constexpr std::string_view kList =
       R"({"kind":"APIResourceList","apiVersion":"v1","groupVersion":"batch/v1","resources":[)"

@@ -16,6 +16,25 @@ kube::Pod pod_of(std::string_view json) {
   return pod ? *pod : kube::Pod();
 }
 
+TEST(Pod, reads_whether_the_scheduler_keeps_it_aside) {
+  const auto unschedulable = [](std::string_view conditions) {
+    return pod_of(R"({"metadata":{"name":"p"},"status":{"phase":"Pending","conditions":)" +
+                  std::string(conditions) + "}}")
+        .status.unschedulable;
+  };
+  EXPECT_TRUE(unschedulable(R"([{"type":"Initialized","status":"True"},
+      {"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/3 nodes"}])"));
+  // An error of an extender: tried again after its backoff.
+  EXPECT_FALSE(
+      unschedulable(R"([{"type":"PodScheduled","status":"False","reason":"SchedulerError"}])"));
+  EXPECT_FALSE(
+      unschedulable(R"([{"type":"PodScheduled","status":"False","reason":"SchedulingGated"}])"));
+  EXPECT_FALSE(unschedulable(R"([{"type":"PodScheduled","status":"True"}])"));
+  EXPECT_FALSE(unschedulable(R"([{"type":"Ready","status":"False","reason":"Unschedulable"}])"));
+  EXPECT_FALSE(unschedulable("[]"));
+  EXPECT_FALSE(unschedulable("null"));
+}
+
 TEST(Pod, reads_metadata) {
   const kube::Pod pod = pod_of(R"({
     "kind": "Pod", "apiVersion": "v1",

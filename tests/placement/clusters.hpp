@@ -106,6 +106,11 @@ class Cluster {
     return *this;
   }
 
+  Cluster& hear_owners_of(std::vector<std::string> gang_kinds) {
+    builder_.set_owner_kinds(std::move(gang_kinds));
+    return *this;
+  }
+
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() { return builder_.build(); }
 
   Verdict judge(const kube::Pod& pod, std::string_view name, Use use = Use::kExplain,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,10 @@ struct GangResource {
 // nullptr where the kind or the version is none of them.
 [[nodiscard]] const GangResource* find_gang_resource(std::string_view api_version,
                                                      std::string_view kind);
+
+// Kinds of gangs (the second part of GangRef::key) that objects of the resource may speak of:
+// "Gang", which a template's rankward.io/gang makes, and what its controller marks pods with.
+[[nodiscard]] std::set<std::string> gang_kinds(const GangResource& resource);
 
 struct GangOwner {
   std::string key;  // gang_owner_key()

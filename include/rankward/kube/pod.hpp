@@ -119,6 +119,9 @@ struct PodSpec {
 struct PodStatus {
   std::string phase;
   std::string nominated_node_name;
+  // Condition PodScheduled is False with reason Unschedulable: the scheduler has tried, and keeps
+  // the pod aside until something in the cluster changes.
+  bool unschedulable = false;
 };
 
 struct Pod {

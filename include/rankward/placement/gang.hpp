@@ -25,6 +25,7 @@ struct PendingMember {
   std::string nominated_node;                 // status.nominatedNodeName, "" for none
   bool gated = false;                         // carries kGangGate
   bool gated_by_others = false;               // carries any other gate
+  bool unschedulable = false;                 // as PodStatus: it sleeps in the scheduler's queue
   bool deleting = false;
 
   [[nodiscard]] std::optional<std::int32_t> rank() const { return request->gang->rank; }

@@ -24,7 +24,12 @@ enum class GangStanding : std::uint8_t {
   kPinned,         // another controller has tied its pods to nodes: verified, never planned anew
   kWhole,          // all of its ranks are bound
   kRefused,        // there is no plan that holds it: `refusal` says why
+  kWaiting,        // the watch has yet to show what a plan needs: ask again in a moment
 };
+
+// A pod's owner is watched and has not been seen: its word on the gang's size is waited for so
+// long.
+inline constexpr std::int64_t kOwnerPatienceMilliseconds = 5'000;
 
 struct GangOutcome {
   GangStanding standing = GangStanding::kNotPlannable;
@@ -44,8 +49,9 @@ struct CallAnswer {
   bool plan_missed = false;  // no open place was among the nodes offered: planned anew
   bool planned_now = false;  // this call made or changed the plan
   // Of the names that were given, in their order. `fits`: the pod's place in the plan with score
-  // 10, and nothing else; without a plan as rank() has it. `verdicts` is empty where a plan
-  // answers: nobody reads reasons where something fits.
+  // 10, and nothing else; without a plan as rank() has it, and beside ranks that stand only what is
+  // as good for the gang as the best. `verdicts` is empty where a plan answers: nobody reads
+  // reasons where something fits. Both are empty where the gang is kWaiting.
   Ranking ranking;
   // Reservations to publish; null: nothing changed.
   std::shared_ptr<const Reservations> next;

@@ -30,6 +30,9 @@ struct Prediction {
 [[nodiscard]] Prediction predict(const Request& request, NodeIndex node, const Snapshot& snapshot,
                                  const Options& options);
 
+// Predicted times within this factor count as equal (placement.md, objective 2).
+inline constexpr double kEqualSeconds = 1.02;
+
 struct Candidate {
   std::string_view name;           // as the caller wrote it; outlives the Ranking
   std::optional<NodeIndex> index;  // nothing: the name is not in the snapshot

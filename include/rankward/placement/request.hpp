@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankward/kube/pod.hpp"
@@ -39,6 +40,10 @@ struct GangRef {
   std::optional<std::int32_t> rank;
   std::string role;  // members with other requests are a sub-gang
 };
+
+// The second part of a gang's key; of those that pods name in rankward.io/gang: kOwnGangKind.
+inline constexpr std::string_view kOwnGangKind = "Gang";
+[[nodiscard]] std::string_view gang_kind(std::string_view gang_key);
 
 struct Request {
   std::string pod;  // namespace/name

@@ -60,6 +60,26 @@ struct ReservationLimits {
   std::int64_t hard_milliseconds = 600'000;    // since the plan was made
 };
 
+// A watch that works shows a binding within milliseconds; a pod that was not bound after all holds
+// the rest of its gang up for so long.
+inline constexpr std::int64_t kUnseenRankMilliseconds = 5'000;
+
+// A pod of a gang that was placed by itself: on which of the nodes it was offered, only the watch
+// tells.
+struct LetGo {
+  std::string uid;
+  Instant at{};
+};
+
+// What a gang without a plan was told. Kept so that no plan is made beside a rank whose node is not
+// known yet, and that nobody waits for ever for its owner's word.
+struct Unplanned {
+  std::string gang_key;
+  Instant since{};           // its first call
+  Instant touched{};         // its last change
+  std::vector<LetGo> ranks;  // not seen bound yet
+};
+
 // Places that a gang holds on one node and that no pod stands on yet.
 struct Held {
   std::string_view gang_key;  // lives as long as the ClusterView
@@ -71,20 +91,28 @@ struct Held {
 class Reservations {
  public:
   using Map = std::map<std::string, std::shared_ptr<const Reservation>, std::less<>>;
+  using UnplannedMap = std::map<std::string, std::shared_ptr<const Unplanned>, std::less<>>;
 
   Reservations() = default;
-  explicit Reservations(Map map) : map_(std::move(map)) {}
+  explicit Reservations(Map map, UnplannedMap unplanned = {})
+      : map_(std::move(map)), unplanned_(std::move(unplanned)) {}
 
   [[nodiscard]] const Reservation* find(std::string_view gang_key) const;
   [[nodiscard]] const Map& all() const { return map_; }
   [[nodiscard]] bool empty() const { return map_.empty(); }
+  [[nodiscard]] const Unplanned* find_unplanned(std::string_view gang_key) const;
+  [[nodiscard]] const UnplannedMap& all_unplanned() const { return unplanned_; }
+  // Nothing that time could change.
+  [[nodiscard]] bool at_rest() const { return map_.empty() && unplanned_.empty(); }
 
   // Puts or replaces.
   [[nodiscard]] Reservations with(std::shared_ptr<const Reservation> reservation) const;
+  [[nodiscard]] Reservations with(std::shared_ptr<const Unplanned> unplanned) const;
   [[nodiscard]] Reservations without(std::string_view gang_key) const;
 
  private:
   Map map_;
+  UnplannedMap unplanned_;
 };
 
 // Open slots by node of one Snapshot, so that a call need not look names up.
@@ -123,7 +151,8 @@ struct Ended {
 };
 
 // What a newer Snapshot and the time make of the reservations: slots whose pods the watch shows
-// bound, slots of pods that are gone given back, whole gangs and those over their limits dropped.
+// bound, slots of pods that are gone given back, whole gangs and those over their limits dropped;
+// of gangs without a plan, ranks that are seen bound or were not in time.
 // `ended` takes those that were dropped before they were whole.
 [[nodiscard]] std::shared_ptr<const ClusterView> advance(const ClusterView& view,
                                                          std::shared_ptr<const Snapshot> snapshot,

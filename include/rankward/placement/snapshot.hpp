@@ -103,6 +103,9 @@ class Snapshot {
   // The gang's pods without a node and what its owners say. nullptr where there is neither. Valid
   // as long as the Snapshot.
   [[nodiscard]] const GangState* gang(std::string_view gang_key) const;
+  // Whether objects that own gangs of this kind (the second part of a gang's key) are watched, so
+  // that the size of one that is not known yet may still come.
+  [[nodiscard]] bool hears_owners_of(std::string_view gang_kind) const;
   // Every gang that has a pod without a node, in no order to rely on.
   void for_each_pending_gang(const std::function<void(const GangState&)>& visit) const;
 
@@ -132,6 +135,7 @@ class Snapshot {
   std::vector<std::shared_ptr<const NodeState>> nodes_;  // sorted by name
   std::shared_ptr<const Names> by_name_;                 // null: no nodes
   std::array<std::shared_ptr<const Gangs>, kGangParts> gangs_;
+  std::shared_ptr<const std::vector<std::string>> owner_kinds_;  // null: none
 };
 
 // What is kept of a pod, worked out apart from the builder: a small part of it, and most of the
@@ -175,6 +179,9 @@ class SnapshotBuilder {
   void remove_gang_facts(std::string_view owner_key);
   // Of every owner whose key begins so; "" for all.
   void clear_gang_facts(std::string_view owner_prefix);
+  // Kinds of gangs (Snapshot::hears_owners_of) whose owners are heard of from now on; replaces what
+  // was said before.
+  void set_owner_kinds(std::vector<std::string> gang_kinds);
   // Whether a Snapshot built now could say anything that the last one does not.
   [[nodiscard]] bool changed() const;
   // Snapshots are numbered from 1.

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -10,7 +9,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -69,7 +67,7 @@ func (n Node) object() *corev1.Node {
 	}
 }
 
-func (n Node) status() ([]byte, error) {
+func (n Node) status() (corev1.NodeStatus, error) {
 	resources := corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("64"),
 		corev1.ResourceMemory: resource.MustParse("1Ti"),
@@ -78,32 +76,30 @@ func (n Node) status() ([]byte, error) {
 	for name, quantity := range n.Resources {
 		parsed, err := resource.ParseQuantity(quantity)
 		if err != nil {
-			return nil, fmt.Errorf("node %s, %s: %w", n.Name, name, err)
+			return corev1.NodeStatus{}, fmt.Errorf("node %s, %s: %w", n.Name, name, err)
 		}
 		resources[corev1.ResourceName(name)] = parsed
 	}
 	now := metav1.Now()
-	return json.Marshal(map[string]any{"status": map[string]any{
-		"capacity": resources, "allocatable": resources,
-		"conditions": []corev1.NodeCondition{{
+	return corev1.NodeStatus{
+		Capacity: resources, Allocatable: resources,
+		Conditions: []corev1.NodeCondition{{
 			Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
 			Message: "kubelet is posting ready status", LastHeartbeatTime: now, LastTransitionTime: now,
 		}},
-	}})
+	}, nil
 }
 
-// CreateNodes posts the nodes and then patches their status, eight at a time.
+// CreateNodes posts the nodes with their status, as a kubelet does, eight at a time.
 func CreateNodes(ctx context.Context, client kubernetes.Interface, nodes []Node) error {
 	return parallel(8, len(nodes), func(i int) error {
 		status, err := nodes[i].status()
 		if err != nil {
 			return err
 		}
-		if _, err := client.CoreV1().Nodes().Create(ctx, nodes[i].object(), metav1.CreateOptions{}); err != nil {
-			return err
-		}
-		_, err = client.CoreV1().Nodes().Patch(ctx, nodes[i].Name, types.StrategicMergePatchType, status,
-			metav1.PatchOptions{}, "status")
+		node := nodes[i].object()
+		node.Status = status
+		_, err = client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 		return err
 	})
 }
