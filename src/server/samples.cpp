@@ -25,10 +25,16 @@ void add_board_samples(cluster::PlanBoard& board, SampleList& list) {
                         [](const placement::Slot& slot) { return !slot.bound; }));
     }
   }
+  const placement::Snapshot& snapshot = *view->snapshot;
+  std::size_t pods = 0;
+  for (std::uint32_t i = 0; i < snapshot.size(); ++i)
+    pods += snapshot.node({i}).holders.size();
   list.gauge("rankward_snapshot_nodes", "Nodes in the current snapshot.",
-             static_cast<double>(view->snapshot->size()));
+             static_cast<double>(snapshot.size()));
+  list.gauge("rankward_snapshot_pods", "Pods on nodes in the current snapshot.",
+             static_cast<double>(pods));
   list.gauge("rankward_snapshot_number", "Number of the current snapshot.",
-             static_cast<double>(view->snapshot->number()));
+             static_cast<double>(snapshot.number()));
   list.gauge("rankward_reservations", "Gangs whose plan stands and that are not whole yet.",
              static_cast<double>(view->reservations->all().size()));
   list.gauge("rankward_reserved_slots", "Places that are held for pods without a node.",

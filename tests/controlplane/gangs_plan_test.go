@@ -27,6 +27,7 @@ func unevenCapacities(t *testing.T, pool string) {
 		createPod(t, taken)
 		boundNode(t, space, taken.Name)
 	}
+	allSeen(t)
 	gang := harness.Gang{Namespace: space, Name: "seven", Size: 7, Pool: pool,
 		Resources: map[string]string{"nvidia.com/gpu": "1", "rdma/ib": "1"}}
 	createGang(t, gang)
@@ -151,6 +152,7 @@ func unknownSize(t *testing.T, pool string) {
 	for rank := range 3 {
 		createRanks(t, gang, rank)
 		bound[rank] = gangNodes(t, gang, rank)[rank]
+		allSeen(t)
 	}
 	inOneLeaf(t, bound)
 }

@@ -75,38 +75,54 @@ func namespace(t *testing.T, name string, labels map[string]string) string {
 	return name
 }
 
-// nodes makes Node objects that are removed when the test ends. A plan is made on the nodes that
-// Rankward has seen, which may be fewer than the scheduler's: so both are waited for, the end of
-// earlier tests' nodes too.
+// nodes makes Node objects that are removed when the test ends. A plan is made on what Rankward has
+// seen, and the scheduler's own view may be ahead of that: so both are waited for.
 func nodes(t *testing.T, list []harness.Node) {
 	t.Helper()
-	seenByInstallation(t)
+	allSeen(t) // the end of earlier tests' objects too: else they could make up for what is missing
 	check(t, harness.CreateNodes(t.Context(), cluster.Client, list))
 	t.Cleanup(func() { harness.DeleteNodes(context.Background(), cluster.Client, list) })
-	seenByInstallation(t)
+	allSeen(t)
 }
 
-func seenByInstallation(t *testing.T) {
+// allSeen waits until the shared installation, where there is one, has caught up.
+func allSeen(t *testing.T) {
 	t.Helper()
 	if shared != nil && shared.Rankward.Running() {
-		nodesSeen(t, shared.Rankward)
+		allSeenBy(t, shared.Rankward)
 	}
 }
 
-// nodesSeen waits until a server knows as many Nodes as there are.
-func nodesSeen(t *testing.T, rankward *harness.Rankward) {
+// allSeenBy waits until a server knows as many Nodes, and Pods on them, as there are.
+func allSeenBy(t *testing.T, rankward *harness.Rankward) {
 	t.Helper()
-	eventually(t, "Rankward to have seen the nodes", func() error {
-		list, err := cluster.Client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	eventually(t, "Rankward to have caught up", func() error {
+		nodes, err := cluster.Client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err
+		}
+		there := map[string]bool{}
+		for _, node := range nodes.Items {
+			there[node.Name] = true
+		}
+		list, err := cluster.Client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		pods := 0
+		for _, pod := range list.Items {
+			ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+			if there[pod.Spec.NodeName] && !ended {
+				pods++
+			}
 		}
 		samples, err := rankward.Metrics()
 		if err != nil {
 			return err
 		}
-		if seen := samples.Sum("rankward_snapshot_nodes", nil); int(seen) != len(list.Items) {
-			return fmt.Errorf("%v of %d nodes", seen, len(list.Items))
+		seenNodes, seenPods := samples.Sum("rankward_snapshot_nodes", nil), samples.Sum("rankward_snapshot_pods", nil)
+		if int(seenNodes) != len(there) || int(seenPods) != pods {
+			return fmt.Errorf("%v of %d nodes, %v of %d pods on them", seenNodes, len(there), seenPods, pods)
 		}
 		return nil
 	})

@@ -120,7 +120,7 @@ func TestSecondSchedulerPlacesTheJobAndLeavesOtherPodsToTheDefault(t *testing.T)
 	})
 
 	nodes(t, harness.TwoLeaves("second", ranks))
-	nodesSeen(t, beside)
+	allSeenBy(t, beside)
 	labelled := namespace(t, "second-labelled", map[string]string{"rankward.io/scheduler": "true"})
 	plain := namespace(t, "second-plain", nil)
 	policyInForce(t, labelled)
