@@ -34,6 +34,7 @@ struct Call {
   std::span<const std::string_view> names;
   Instant now;
   const Options& options;
+  std::size_t most;
 
   [[nodiscard]] const std::string& gang_key() const { return request.gang->key; }
   [[nodiscard]] const std::string& role() const { return request.gang->role; }
@@ -54,7 +55,7 @@ std::vector<Candidate> candidates_of(const Call& call) {
 
 Ranking greedy(const Call& call) {
   return rank(call.request, call.pod.spec, *call.view.snapshot, candidates_of(call), call.options,
-              Use::kFilter, &call.view.held);
+              Use::kFilter, &call.view.held, call.most);
 }
 
 bool is_open(const Slot& slot) {
@@ -180,6 +181,7 @@ void keep_beside(const Call& call, Ranking& ranking) {
     return each.prediction.seconds.value > bound || each.prediction.tier > tier;
   };
   std::erase_if(ranking.fits, worse);
+  ranking.fitting = ranking.fits.size();
 }
 
 // A copy of what is remembered of the gang, for a change now.
@@ -229,14 +231,13 @@ bool awaits_owner(const Call& call) {
 // Every node refused: for what is against it itself, else for what is against the gang.
 Ranking refused(const Call& call, ReasonCode code) {
   Ranking ranking;
-  ranking.verdicts.reserve(call.names.size());
+  ranking.reasons.reserve(call.names.size());
   for (const Candidate& candidate : candidates_of(call)) {
-    Verdict verdict = candidate.index ? judge(call.request, call.pod.spec,
-                                              call.view.snapshot->node(*candidate.index),
-                                              call.options, Use::kFilter)
-                                      : judge_unknown_node(call.options, Use::kFilter);
-    if (verdict.fits()) verdict.reason = code;
-    ranking.verdicts.push_back(std::move(verdict));
+    const Verdict verdict = candidate.index ? judge(call.request, call.pod.spec,
+                                                    call.view.snapshot->node(*candidate.index),
+                                                    call.options, Use::kFilter)
+                                            : judge_unknown_node(call.options, Use::kFilter);
+    ranking.reasons.emplace_back(verdict.reason.value_or(code));
   }
   return ranking;
 }
@@ -294,6 +295,7 @@ bool answer_from(const Call& call, std::shared_ptr<const Reservation> reservatio
   if (!place) return false;
   answer.gang.standing = GangStanding::kPlanned;
   answer.ranking.fits = {{place->position, part->prediction, kOwnScore}};
+  answer.ranking.fitting = 1;
   const auto part_index = static_cast<std::size_t>(part - reservation->parts.data());
   if (auto next = taken(call, *reservation, part_index, place->slot)) {
     publish(call, std::move(next), answer);
@@ -380,9 +382,9 @@ CallAnswer answer_anew(const Call& call, const std::shared_ptr<const Reservation
 }  // namespace
 
 CallAnswer answer_call(const ClusterView& view, const Request& request, const kube::Pod& pod,
-                       std::span<const std::string_view> names, Instant now,
-                       const Options& options) {
-  const Call call{view, request, pod, names, now, options};
+                       std::span<const std::string_view> names, Instant now, const Options& options,
+                       std::size_t most) {
+  const Call call{view, request, pod, names, now, options, most};
   CallAnswer answer;
   if (!request.gang || request.gpus() <= 0) {
     answer.ranking = greedy(call);

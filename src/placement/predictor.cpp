@@ -92,18 +92,17 @@ Predictor::Others Predictor::others_than(const GangNode* here) {
 }
 
 Predictor::Stand Predictor::stand(const NodeState& node, const GangNode* members,
-                                  std::optional<std::uint32_t> tier) const {
+                                  std::uint32_t tier) const {
   const std::int64_t gpus = std::min(kMostGpus, request_.gpus());
   Stand stand;
   stand.here = static_cast<std::uint32_t>(gpus);
   stand.gpus = gpus;
-  stand.tier = tier.value_or(kLeafTier);
+  stand.tier = tier;
   if (!gang_.empty()) {
     // The bound ranks held fixed, this one added.
     stand.gpus = gang_.gpus() + gpus;
     stand.nodes = static_cast<std::int64_t>(gang_.nodes().size()) + (members == nullptr ? 1 : 0);
     stand.members = members;
-    if (!tier) stand.tier = gang_.tier_with(node);
     return stand;
   }
   const std::int64_t pods = gang_.missing().value_or(1);
@@ -171,15 +170,26 @@ Prediction Predictor::price(const NodeState& node, const Stand& stand, const Oth
   return prediction;
 }
 
-Prediction Predictor::on(NodeIndex index, std::optional<std::uint32_t> tier) {
+const Prediction& Predictor::on(NodeIndex index, std::optional<std::uint32_t> tier) {
   const NodeState& node = snapshot_.node(index);
-  const GangNode* members = gang_.on(index);
+  const GangNode* members = gang_.empty() ? nullptr : gang_.on(index);
+  std::uint32_t crossed = tier.value_or(kLeafTier);
+  if (request_.gpus() <= 0 || (!tier && !gang_.empty())) crossed = gang_.tier_with(node);
+  if (members != nullptr || !node.shape) {
+    return made_.emplace_back(work_out(node, members, crossed));
+  }
+  const Prediction*& known = known_[{node.shape.get(), crossed}];
+  if (known == nullptr) known = &made_.emplace_back(work_out(node, nullptr, crossed));
+  return *known;
+}
+
+Prediction Predictor::work_out(const NodeState& node, const GangNode* members, std::uint32_t tier) {
   if (request_.gpus() <= 0) {
     // Leaders and pods with claims send nothing that could be foretold, but want to be near.
     Prediction prediction;
     prediction.bandwidth = {kUnlimited};
     prediction.bottleneck = "nothing to send";
-    prediction.tier = gang_.tier_with(node);
+    prediction.tier = tier;
     return prediction;
   }
   const Stand where = stand(node, members, tier);
@@ -189,7 +199,8 @@ Prediction Predictor::on(NodeIndex index, std::optional<std::uint32_t> tier) {
   return price(node, where, &others);
 }
 
-Prediction Predictor::on_unknown_node() {
+const Prediction& Predictor::on_unknown_node() {
+  if (unknown_node_ != nullptr) return *unknown_node_;
   const NodeState& node = empty_node();
   Prediction prediction;
   if (request_.gpus() > 0) {
@@ -200,7 +211,8 @@ Prediction Predictor::on_unknown_node() {
     prediction.bottleneck = "nothing to send";
   }
   prediction.topology_known = false;
-  return prediction;
+  unknown_node_ = &made_.emplace_back(std::move(prediction));
+  return *unknown_node_;
 }
 
 Prediction predict(const Request& request, NodeIndex node, const Snapshot& snapshot,

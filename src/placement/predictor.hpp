@@ -1,9 +1,11 @@
 // predict(), with what is worked out once for all candidates of a call.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <deque>
 #include <optional>
-#include <vector>
+#include <utility>
 
 #include "gang_view.hpp"
 #include "node_links.hpp"
@@ -21,10 +23,11 @@ class Predictor {
   Predictor(const Request& request, const Snapshot& snapshot, const Options& options);
 
   // `tier`: the highest that the whole gang will have to cross if it goes there, where the caller
-  // knows that from the other candidates; else what the bound members say.
-  [[nodiscard]] Prediction on(NodeIndex index, std::optional<std::uint32_t> tier = {});
+  // knows that from the other candidates; else what the bound members say. The answer is one object
+  // for nodes of one shape and lives as long as the Predictor.
+  [[nodiscard]] const Prediction& on(NodeIndex index, std::optional<std::uint32_t> tier = {});
   // A name without a node: the worst link of each kind.
-  [[nodiscard]] Prediction on_unknown_node();
+  [[nodiscard]] const Prediction& on_unknown_node();
 
   [[nodiscard]] const GangView& gang() const { return gang_; }
 
@@ -49,7 +52,9 @@ class Predictor {
   };
 
   [[nodiscard]] Stand stand(const NodeState& node, const GangNode* members,
-                            std::optional<std::uint32_t> tier) const;
+                            std::uint32_t tier) const;
+  [[nodiscard]] Prediction work_out(const NodeState& node, const GangNode* members,
+                                    std::uint32_t tier);
   [[nodiscard]] Prediction price(const NodeState& node, const Stand& stand, const Others* others);
   [[nodiscard]] Others others_than(const GangNode* here);
   [[nodiscard]] const NodeLinks& links(const NodeState& node, const GangNode* members,
@@ -62,6 +67,10 @@ class Predictor {
   GangView gang_;
   LinkMemo memo_;
   std::optional<Others> all_others_;  // of every bound member's node
+  std::deque<Prediction> made_;
+  // Of nodes without members, by shape and tier.
+  boost::unordered_flat_map<std::pair<const NodeShape*, std::uint32_t>, const Prediction*> known_;
+  const Prediction* unknown_node_ = nullptr;
 };
 
 }  // namespace rankward::placement

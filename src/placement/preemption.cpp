@@ -38,11 +38,10 @@ bool fits_after_preemption(const Request& request, const kube::PodSpec& spec, co
   return victims.empty() ? fits(node) : fits(without(node, victims));
 }
 
-bool preemption_could_help(const Verdict& verdict, const Request& request,
+bool preemption_could_help(ReasonCode refused_for, const Request& request,
                            const kube::PodSpec& spec, const NodeState& node,
                            const Options& options) {
-  if (!verdict.reason) return false;
-  const Reason& why = reason(*verdict.reason);
+  const Reason& why = reason(refused_for);
   if (why.preemption_helps == PreemptionHelps::kNo) return false;
   // Also for plain occupancy: no preemption makes a node larger.
   const Use use = why.usable_in_filter ? Use::kFilter : Use::kExplain;

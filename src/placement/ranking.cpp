@@ -1,13 +1,17 @@
 #include "rankward/placement/ranking.hpp"
 
 #include <algorithm>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "class_of_ranks.hpp"
 #include "domain_outlook.hpp"
 #include "fabric_tier.hpp"
+#include "node_shape.hpp"
 #include "predictor.hpp"
 #include "rankward/placement/reservations.hpp"
 #include "room_left.hpp"
@@ -25,8 +29,9 @@ struct Place {
   // 1: links not known, 2: node not known; then, one bit below each: by our own count it does not
   // hold the pod, and it takes a part of a node on which all devices are free.
   std::uint32_t doubts = 0;
-  std::uint32_t entry = 0;
+  std::uint32_t candidate = 0;
   std::int64_t left_over = 0;
+  const Prediction* prediction = nullptr;  // the Predictor's
 };
 constexpr std::uint32_t kBreaksWholeFree = 1;
 constexpr std::uint32_t kNotCounted = 2;
@@ -49,13 +54,13 @@ void count_left_over(const Request& request, const NodeState& node, Place& place
 // Buckets start at the least seconds and at each value that is 2 % above the last start.
 class Buckets {
  public:
-  explicit Buckets(const std::vector<Ranked>& entries) {
+  explicit Buckets(const std::vector<Place>& places) {
     std::vector<double> seconds;
-    double last = -1;
-    for (const Ranked& entry : entries) {
+    const Prediction* last = nullptr;
+    for (const Place& place : places) {
       // Most nodes equal their neighbours.
-      if (entry.prediction.seconds.value != last) seconds.push_back(entry.prediction.seconds.value);
-      last = entry.prediction.seconds.value;
+      if (place.prediction != last) seconds.push_back(place.prediction->seconds.value);
+      last = place.prediction;
     }
     std::sort(seconds.begin(), seconds.end());
     for (const double value : seconds) {
@@ -88,30 +93,42 @@ class Ranker {
         options_(options),
         predictor_(request, snapshot, options) {}
 
-  std::vector<Ranked> rank(const std::vector<Verdict>& verdicts) {
-    look_around(verdicts);
-    entries_.reserve(candidates_.size());
+  void rank(std::size_t most, Ranking& ranking) {
+    const auto& reasons = ranking.reasons;
+    look_around(reasons);
     places_.reserve(candidates_.size());
     for (std::uint32_t i = 0; i < candidates_.size(); ++i) {
-      if (verdicts[i].fits()) add(i);
+      if (!reasons[i]) add(i);
     }
-    const Buckets buckets(entries_);
+    const Buckets buckets(places_);
+    const Prediction* last = nullptr;
+    std::uint32_t bucket = 0;
     for (Place& place : places_) {
-      place.seconds = (place.doubts & kNodeUnknown) != 0
-                          ? UINT32_MAX
-                          : buckets.of(entries_[place.entry].prediction.seconds.value);
+      if (place.prediction != last) bucket = buckets.of(place.prediction->seconds.value);
+      last = place.prediction;
+      place.seconds = (place.doubts & kNodeUnknown) != 0 ? UINT32_MAX : bucket;
     }
-    std::sort(places_.begin(), places_.end(),
-              [this](const Place& a, const Place& b) { return before(a, b); });
-    score();
-    std::vector<Ranked> ranked;
-    ranked.reserve(places_.size());
+    ranking.fitting = places_.size();
+    const auto order = [this](const Place& a, const Place& b) { return before(a, b); };
+    const Scale scale = scale_of_scores();
+    if (most < places_.size()) {
+      const auto end = places_.begin() + static_cast<std::ptrdiff_t>(most);
+      std::nth_element(places_.begin(), end, places_.end(), order);
+      places_.resize(most);
+    }
+    std::sort(places_.begin(), places_.end(), order);
+    ranking.fits.reserve(places_.size());
     for (const Place& place : places_)
-      ranked.push_back(std::move(entries_[place.entry]));
-    return ranked;
+      ranking.fits.push_back({place.candidate, *place.prediction, score_of(place, scale)});
   }
 
  private:
+  // What scores are measured against.
+  struct Scale {
+    double best = std::numeric_limits<double>::infinity();  // seconds
+    int least_known = kBestScore;
+  };
+
   [[nodiscard]] bool asks_for_nothing() const {
     return !request_.asks_for_devices() && !request_.gang;
   }
@@ -119,7 +136,7 @@ class Ranker {
   // The rest of the gang has to find room too; with one rank missing there is no rest. Only nodes
   // that are no slower count as room: a leaf that has to be filled up with a slow one is no better
   // than two.
-  void look_around(const std::vector<Verdict>& verdicts) {
+  void look_around(const std::vector<std::optional<ReasonCode>>& reasons) {
     const auto missing = predictor_.gang().missing();
     if (!missing || *missing < 2) return;
     struct Alone {
@@ -127,11 +144,9 @@ class Ranker {
       std::uint32_t candidate;
     };
     std::vector<Alone> alone;
-    at_leaf_.resize(candidates_.size());
     for (std::uint32_t i = 0; i < candidates_.size(); ++i) {
-      if (!verdicts[i].fits() || !candidates_[i].index) continue;
-      at_leaf_[i] = predictor_.on(*candidates_[i].index, kLeafTier);
-      alone.push_back({at_leaf_[i].seconds.value, i});
+      if (reasons[i] || !candidates_[i].index) continue;
+      alone.push_back({predictor_.on(*candidates_[i].index, kLeafTier).seconds.value, i});
     }
     std::sort(alone.begin(), alone.end(), [](const Alone& a, const Alone& b) {
       return std::tie(a.seconds, a.candidate) < std::tie(b.seconds, b.candidate);
@@ -161,58 +176,64 @@ class Ranker {
   }
 
   void add(std::uint32_t candidate) {
-    Place place;
-    place.entry = static_cast<std::uint32_t>(entries_.size());
-    Ranked& entry = entries_.emplace_back();
-    entry.candidate = candidate;
+    Place& place = places_.emplace_back();
+    place.candidate = candidate;
     const bool penalised = options_.unknown_topology != UnknownTopology::kAllow;
     const auto index = candidates_[candidate].index;
     if (!index) {
-      entry.prediction = predictor_.on_unknown_node();
+      place.prediction = &predictor_.on_unknown_node();
       if (penalised) place.doubts |= kNodeUnknown;
     } else {
       const NodeState& node = snapshot_.node(*index);
-      entry.prediction = predict_on(candidate);
-      if (penalised && !entry.prediction.topology_known) place.doubts |= kLinksUnknown;
+      place.prediction = &predict_on(candidate);
+      if (penalised && !place.prediction->topology_known) place.doubts |= kLinksUnknown;
       if (!asks_for_nothing()) {
         count_left_over(request_, node, place);
       } else if (has_accelerators(node)) {
         place.doubts |= kNotCounted;
       }
     }
-    place.tier = entry.prediction.tier;
-    places_.push_back(place);
+    place.tier = place.prediction->tier;
   }
 
-  [[nodiscard]] Prediction predict_on(std::uint32_t candidate) {
+  [[nodiscard]] const Prediction& predict_on(std::uint32_t candidate) {
     const NodeIndex index = *candidates_[candidate].index;
     if (tiers_.empty()) return predictor_.on(index);
-    Prediction& at_leaf = at_leaf_[candidate];
-    if (tiers_[candidate] == kLeafTier || at_leaf.nodes == 1) return std::move(at_leaf);
+    const Prediction& at_leaf = predictor_.on(index, kLeafTier);
+    if (tiers_[candidate] == kLeafTier || at_leaf.nodes == 1) return at_leaf;
     return predictor_.on(index, tiers_[candidate]);
   }
 
-  // Nodes that nobody knows are last in order and never ahead by score.
-  void score() {
-    if (places_.empty()) return;
-    // Whatever else is put first within 2 %, the best score is that of the least seconds.
-    const std::uint32_t first_bucket = places_.front().seconds;
-    double best = std::numeric_limits<double>::infinity();
+  // Whatever else is put first within 2 %, the best score is that of the least seconds.
+  [[nodiscard]] Scale scale_of_scores() const {
+    Scale scale;
+    std::uint32_t first_bucket = UINT32_MAX;
+    for (const Place& place : places_)
+      first_bucket = std::min(first_bucket, place.seconds);
     for (const Place& place : places_) {
-      if (place.seconds != first_bucket) break;
-      best = std::min(best, entries_[place.entry].prediction.seconds.value);
-    }
-    int least_known = kBestScore;
-    for (const Place& place : places_) {
-      Ranked& entry = entries_[place.entry];
-      entry.score = score_of(entry.prediction.seconds.value, best);
-      if (asks_for_nothing() && (place.doubts & kNotCounted) != 0) entry.score = 0;
-      if ((place.doubts & kNodeUnknown) == 0) {
-        least_known = std::min(least_known, entry.score);
-      } else {
-        entry.score = std::min(entry.score, least_known);
+      if (place.seconds == first_bucket) {
+        scale.best = std::min(scale.best, place.prediction->seconds.value);
       }
     }
+    const Prediction* last = nullptr;
+    for (const Place& place : places_) {
+      if ((place.doubts & kNodeUnknown) != 0) continue;
+      if (place.prediction == last && !asks_for_nothing()) continue;
+      last = place.prediction;
+      scale.least_known = std::min(scale.least_known, known_score(place, scale));
+    }
+    return scale;
+  }
+
+  [[nodiscard]] int known_score(const Place& place, const Scale& scale) const {
+    if (asks_for_nothing() && (place.doubts & kNotCounted) != 0) return 0;
+    return placement::score_of(place.prediction->seconds.value, scale.best);
+  }
+
+  // Nodes that nobody knows are last in order and never ahead by score.
+  [[nodiscard]] int score_of(const Place& place, const Scale& scale) const {
+    const int score = known_score(place, scale);
+    return (place.doubts & kNodeUnknown) == 0 ? score : std::min(score, scale.least_known);
   }
 
   // Names last; nodes of a snapshot are numbered by name, which is cheaper to compare.
@@ -221,8 +242,8 @@ class Ranker {
     if (a.tier != b.tier) return a.tier < b.tier;
     if (a.doubts != b.doubts) return a.doubts < b.doubts;
     if (a.left_over != b.left_over) return a.left_over < b.left_over;
-    const Candidate& one = candidates_[entries_[a.entry].candidate];
-    const Candidate& other = candidates_[entries_[b.entry].candidate];
+    const Candidate& one = candidates_[a.candidate];
+    const Candidate& other = candidates_[b.candidate];
     if (one.index && other.index) return *one.index < *other.index;
     return one.name < other.name;
   }
@@ -232,35 +253,92 @@ class Ranker {
   std::span<const Candidate> candidates_;
   const Options& options_;
   Predictor predictor_;
-  // By candidate; empty: no gang to look ahead for.
-  std::vector<Prediction> at_leaf_;
-  std::vector<std::uint32_t> tiers_;
-  std::vector<Ranked> entries_;
+  std::vector<std::uint32_t> tiers_;  // by candidate; empty: no gang to look ahead for
   std::vector<Place> places_;
+};
+
+// Why nodes are refused, whatever others hold on them. Where the shape of a node says all that is
+// read, the first of its kind answers for the rest.
+class Judge {
+ public:
+  Judge(const Request& request, const kube::PodSpec& spec, const Snapshot& snapshot,
+        const Options& options)
+      : request_(request),
+        spec_(spec),
+        options_(options),
+        ranks_(request, GangView(request, snapshot, options), snapshot) {}
+
+  std::optional<ReasonCode> filter(const NodeState& node, bool taken_by_others) {
+    const Judged judged = shape_is_enough(request_, node) ? known(node) : work_out(node);
+    if (judged.reason) return judged.reason;
+    if (taken_by_others) return ReasonCode::kReservedForGang;
+    if (!judged.admitted) return ReasonCode::kTransportMismatch;
+    return std::nullopt;
+  }
+
+  Verdict explain(const NodeState& node, bool taken_by_others) {
+    Verdict verdict = judge(request_, spec_, node, options_, Use::kExplain);
+    if (verdict.fits() && taken_by_others) verdict.reason = ReasonCode::kReservedForGang;
+    if (verdict.fits() && !ranks_.admits(node)) verdict.reason = ReasonCode::kTransportMismatch;
+    return verdict;
+  }
+
+ private:
+  struct Judged {
+    std::optional<ReasonCode> reason;
+    bool admitted = true;  // to the transport class of the gang's ranks
+  };
+
+  Judged work_out(const NodeState& node) {
+    Judged judged;
+    judged.reason = judge(request_, spec_, node, options_, Use::kFilter).reason;
+    if (!judged.reason) judged.admitted = ranks_.admits(node);
+    return judged;
+  }
+  const Judged& known(const NodeState& node) {
+    const auto [entry, is_new] = known_.try_emplace(node.shape.get());
+    if (is_new) entry->second = work_out(node);
+    return entry->second;
+  }
+
+  const Request& request_;
+  const kube::PodSpec& spec_;
+  const Options& options_;
+  ClassOfRanks ranks_;
+  boost::unordered_flat_map<const NodeShape*, Judged> known_;
 };
 
 }  // namespace
 
 Ranking rank(const Request& request, const kube::PodSpec& spec, const Snapshot& snapshot,
              std::span<const Candidate> candidates, const Options& options, Use use,
-             const HeldPlaces* held) {
+             const HeldPlaces* held, std::size_t most) {
   Ranking ranking;
-  ranking.verdicts.reserve(candidates.size());
-  ClassOfRanks ranks(request, GangView(request, snapshot, options), snapshot);
+  ranking.reasons.reserve(candidates.size());
+  if (use == Use::kExplain) ranking.verdicts.reserve(candidates.size());
+  if (held != nullptr && held->empty()) held = nullptr;
+  Judge judge(request, spec, snapshot, options);
   for (const Candidate& candidate : candidates) {
+    if (use == Use::kFilter && !candidate.index) {
+      ranking.reasons.push_back(judge_unknown_node(options, use).reason);
+      continue;
+    }
     if (!candidate.index) {
       ranking.verdicts.push_back(judge_unknown_node(options, use));
+      ranking.reasons.push_back(ranking.verdicts.back().reason);
       continue;
     }
     const NodeState& node = snapshot.node(*candidate.index);
-    Verdict& verdict = ranking.verdicts.emplace_back(judge(request, spec, node, options, use));
-    if (verdict.fits() && held != nullptr &&
-        is_taken_by_others(request, node, held->on(*candidate.index))) {
-      verdict.reason = ReasonCode::kReservedForGang;
+    const bool taken =
+        held != nullptr && is_taken_by_others(request, node, held->on(*candidate.index));
+    if (use == Use::kFilter) {
+      ranking.reasons.push_back(judge.filter(node, taken));
+      continue;
     }
-    if (verdict.fits() && !ranks.admits(node)) verdict.reason = ReasonCode::kTransportMismatch;
+    ranking.verdicts.push_back(judge.explain(node, taken));
+    ranking.reasons.push_back(ranking.verdicts.back().reason);
   }
-  ranking.fits = Ranker(request, snapshot, candidates, options).rank(ranking.verdicts);
+  Ranker(request, snapshot, candidates, options).rank(most, ranking);
   return ranking;
 }
 

@@ -114,6 +114,7 @@ std::int64_t DeviceAmount::free() const {
 }
 
 void NodeState::recount() {
+  shape.reset();
   used.clear();
   for (const Holder& holder : holders) {
     for (const auto& [name, amount] : holder.resources)

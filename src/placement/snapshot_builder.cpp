@@ -4,6 +4,7 @@
 
 #include "gang_roster.hpp"
 #include "machine_key.hpp"
+#include "node_shape.hpp"
 #include "rankward/placement/snapshot.hpp"
 
 namespace rankward::placement {
@@ -44,6 +45,7 @@ struct SnapshotBuilder::State {
   std::vector<std::string> changed;  // names of entries with `changed` set
   bool nodes_changed = true;         // a node has come or gone, so indexes move
   TopologyPool pool;
+  ShapePool shapes;
   std::shared_ptr<const Snapshot> last = std::make_shared<Snapshot>();
 
   void mark(const std::string& name, Entry& entry) {
@@ -100,7 +102,7 @@ struct SnapshotBuilder::State {
   }
 
   // What an entry with a node is in the next Snapshot.
-  static std::shared_ptr<const NodeState> built(Entry& entry) {
+  std::shared_ptr<const NodeState> built(Entry& entry) {
     if (!entry.changed && entry.state) return entry.state;
     auto state = std::make_shared<NodeState>();
     state->node = entry.node;
@@ -113,6 +115,7 @@ struct SnapshotBuilder::State {
       state->holders = entry.state->holders;
     }
     state->recount();
+    state->shape = shapes.intern(*state);
     entry.state = state;
     return state;
   }

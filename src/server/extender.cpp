@@ -125,8 +125,8 @@ void describe(const placement::CallAnswer& answer, record::Decision& decision) {
 }
 
 void count_rejects(const Ranking& ranking, record::Decision& decision) {
-  for (const placement::Verdict& verdict : ranking.verdicts) {
-    if (verdict.reason) ++decision.rejects[static_cast<std::size_t>(*verdict.reason)];
+  for (const auto& reason : ranking.reasons) {
+    if (reason) ++decision.rejects[static_cast<std::size_t>(*reason)];
   }
 }
 
@@ -159,7 +159,8 @@ Extender::Extender(ExtenderOptions options, cluster::PlanBoard* board)
     : options_(std::move(options)), board_(board) {}
 
 Result<Extender::Judged> Extender::judge(const placement::Request& request,
-                                         const formats::ExtenderArgs& args) const {
+                                         const formats::ExtenderArgs& args,
+                                         std::size_t most) const {
   if (board_ == nullptr) {
     auto snapshot = snapshot_of(args, options_.labels);
     if (!snapshot) return std::move(snapshot.error());
@@ -169,7 +170,7 @@ Result<Extender::Judged> Extender::judge(const placement::Request& request,
       candidates.push_back({name, (*snapshot)->find(name)});
     placement::CallAnswer answer;
     answer.ranking = placement::rank(request, args.pod.spec, **snapshot, candidates,
-                                     options_.placement, placement::Use::kFilter);
+                                     options_.placement, placement::Use::kFilter, nullptr, most);
     return Judged{std::move(*snapshot), std::move(answer)};
   }
   // Whoever publishes second plans again on what the first one left. Every failure is another's
@@ -177,7 +178,7 @@ Result<Extender::Judged> Extender::judge(const placement::Request& request,
   for (int attempt = 1;; ++attempt) {
     const auto view = board_->view();
     placement::CallAnswer answer = placement::answer_call(*view, request, args.pod, args.node_names,
-                                                          board_->now(), options_.placement);
+                                                          board_->now(), options_.placement, most);
     if (!answer.next || board_->replace(view, answer.next) || attempt == kMostAttempts) {
       return Judged{view->snapshot, std::move(answer)};
     }
@@ -212,7 +213,7 @@ Answer Extender::filter(std::string_view body, std::string& out) const {
   }
   describe(*request, decision);
 
-  auto judged = judge(*request, args);
+  auto judged = judge(*request, args, options_.placement.max_candidates);
   if (!judged) {
     return filter_error(judged.error().to_string(), args.form, std::move(decision), out);
   }
@@ -222,14 +223,14 @@ Answer Extender::filter(std::string_view body, std::string& out) const {
   if (judged->answer.gang.standing == placement::GangStanding::kWaiting) {
     return filter_error(std::string(kGangNotSeen), args.form, std::move(decision), out);
   }
-  decision.fits = ranking.fits.size();
+  decision.fits = ranking.fitting;
   decision.best = best_of(ranking, args.node_names);
   count_rejects(ranking, decision);
 
   memory.passed.clear();
   const auto& source_of =
       args.form == formats::NodeForm::kNodes ? args.node_items : args.node_names;
-  const std::size_t answered = std::min(ranking.fits.size(), options_.placement.max_candidates);
+  const std::size_t answered = ranking.fits.size();
   for (std::size_t i = 0; i < answered; ++i) {
     memory.passed.push_back(source_of[ranking.fits[i].candidate]);
   }
@@ -238,16 +239,16 @@ Answer Extender::filter(std::string_view body, std::string& out) const {
   memory.failed.clear();
   memory.unresolvable.clear();
   if (answered == 0 || options_.always_list_reasons) {
-    for (std::size_t i = 0; i < ranking.verdicts.size(); ++i) {
-      const placement::Verdict& verdict = ranking.verdicts[i];
-      if (verdict.fits()) continue;
+    for (std::size_t i = 0; i < ranking.reasons.size(); ++i) {
+      const auto& refused_for = ranking.reasons[i];
+      if (!refused_for) continue;
       const std::string_view name = args.node_names[i];
       const auto index = judged->snapshot->find(name);
       const bool preemptable = index && placement::preemption_could_help(
-                                            verdict, *request, args.pod.spec,
+                                            *refused_for, *request, args.pod.spec,
                                             judged->snapshot->node(*index), options_.placement);
       (preemptable ? memory.failed : memory.unresolvable)
-          .push_back({name, placement::reason(*verdict.reason).text});
+          .push_back({name, placement::reason(*refused_for).text});
     }
   }
   formats::write_filter_result({.form = args.form,
@@ -288,7 +289,7 @@ Answer Extender::prioritize(std::string_view body, std::string& out) const {
     const auto request = placement::make_request(args.pod, options_.request);
     if (!request) return bad_request(request.error(), std::move(decision), out);
     describe(*request, decision);
-    auto judged = judge(*request, args);
+    auto judged = judge(*request, args, args.node_names.size());
     if (!judged) return bad_request(judged.error(), std::move(decision), out);
     const Ranking& ranking = judged->answer.ranking;
     decision.snapshot = judged->snapshot->number();

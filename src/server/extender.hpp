@@ -55,7 +55,7 @@ class Extender {
     placement::CallAnswer answer;
   };
   [[nodiscard]] Result<Judged> judge(const placement::Request& request,
-                                     const formats::ExtenderArgs& args) const;
+                                     const formats::ExtenderArgs& args, std::size_t most) const;
 
   cluster::PlanBoard* board_;
 };

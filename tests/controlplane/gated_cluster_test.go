@@ -40,9 +40,9 @@ func onSecondCluster(t *testing.T) {
 		second.kubeconfig, err = harness.InstallPermissions(t.Context(), second.cluster, root, second.certificates)
 		check(t, err)
 	}
-	first, firstCertificates := cluster, certificates
-	cluster, certificates = second.cluster, second.certificates
-	t.Cleanup(func() { cluster, certificates = first, firstCertificates })
+	first, firstCertificates, firstInstallation := cluster, certificates, shared
+	cluster, certificates, shared = second.cluster, second.certificates, nil
+	t.Cleanup(func() { cluster, certificates, shared = first, firstCertificates, firstInstallation })
 }
 
 // replica is one control-plane node of the second cluster; both of its programs end with the test.

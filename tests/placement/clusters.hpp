@@ -133,7 +133,7 @@ class Cluster {
   struct Ranked {
     std::vector<std::string> order;
     std::map<std::string, placement::Ranked> by_name;
-    std::map<std::string, Verdict> verdicts;
+    std::map<std::string, Verdict> verdicts;  // without details for Use::kFilter
   };
   Ranked rank(const kube::Pod& pod, std::vector<std::string> names = {}, Use use = Use::kFilter,
               const Options& options = {}) {
@@ -148,7 +148,8 @@ class Cluster {
                                             candidates, options, use);
     Ranked result;
     for (std::size_t i = 0; i < names.size(); ++i)
-      result.verdicts.emplace(names[i], ranking.verdicts[i]);
+      result.verdicts.emplace(
+          names[i], use == Use::kFilter ? Verdict{ranking.reasons[i], {}} : ranking.verdicts[i]);
     for (const placement::Ranked& ranked : ranking.fits) {
       result.order.push_back(names[ranked.candidate]);
       result.by_name.emplace(names[ranked.candidate], ranked);

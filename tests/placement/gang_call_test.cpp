@@ -94,8 +94,8 @@ class GangCallTest : public ::testing::Test {
   // Reason by node, for a call after which nothing fits.
   std::vector<std::string> reasons(const CallAnswer& answer) {
     std::vector<std::string> codes;
-    for (const Verdict& verdict : answer.ranking.verdicts)
-      codes.emplace_back(verdict.reason ? reason(*verdict.reason).name : "");
+    for (const auto& code : answer.ranking.reasons)
+      codes.emplace_back(code ? reason(*code).name : "");
     return codes;
   }
   // As the scheduler does with a pod: asks, binds to the best, and the watch shows it.

@@ -17,8 +17,8 @@ bool could_help(Cluster& cluster, const kube::Pod& pod, Use use = Use::kExplain)
   const auto snapshot = cluster.snapshot();
   const NodeState& state = snapshot->node({0});
   const Request request = make_request(pod, {}).value();
-  return preemption_could_help(judge(request, pod.spec, state, {}, use), request, pod.spec, state,
-                               {});
+  const Verdict verdict = judge(request, pod.spec, state, {}, use);
+  return !verdict.fits() && preemption_could_help(*verdict.reason, request, pod.spec, state, {});
 }
 
 bool fits_after(Cluster& cluster, const kube::Pod& pod,

@@ -214,6 +214,79 @@ RandomCluster random_cluster(std::mt19937& random) {
   return made;
 }
 
+// What is worked out once for all nodes of a shape is what each of them gets by itself.
+TEST(Rank, JudgesEachNodeAsIfItWereTheOnlyOne) {
+  std::mt19937 random(11);
+  const kube::Pod small = pod("p", {{"nvidia.com/gpu", 2}}, {{"rankward.io/gpu-memory", "30Gi"}});
+  for (int round = 0; round < 200; ++round) {
+    RandomCluster made = random_cluster(random);
+    for (int i = 0; i < 6; ++i) {
+      const std::string name = "shared-" + std::to_string(i);
+      kube::StringMap labels{{"nvidia.com/gpu.product", "NVIDIA-A100-SXM4-80GB-SHARED"},
+                             {"nvidia.com/gpu.count", "1"},
+                             {"nvidia.com/gpu.memory", "81920"},
+                             {"nvidia.com/gpu.replicas", "4"},
+                             {"nvidia.com/gpu.sharing-strategy", "time-slicing"}};
+      made.cluster.add(node(name, {{"nvidia.com/gpu", 4}}, std::move(labels)));
+      made.names.push_back(name);
+      // Of equal shapes, with more or less of the card's memory spoken for.
+      const bool large = random() % 2 == 0;
+      made.cluster.add(running_on(name, pod("on-" + name, {{"nvidia.com/gpu", 1}},
+                                            {{"rankward.io/gpu-memory", large ? "60Gi" : "6Gi"}})));
+    }
+    const auto snapshot = made.cluster.snapshot();
+    for (const kube::Pod& asked :
+         {pod("p", {{"nvidia.com/gpu", 2}}), pod("p", {{"nvidia.com/gpu", 4}, {"rdma/ib", 1}}),
+          rank_of("new", 0, 1, 2), small, pod("p", {{"cpu", 1}}),
+          pod("p", {{"nvidia.com/gpu", 1}}, {{"rankward.io/gpu-memory", "40Gi"}})}) {
+      const Request request = make_request(asked, {}).value();
+      const auto ranked = made.cluster.rank(asked, made.names);
+      for (const std::string& name : made.names) {
+        const auto index = snapshot->find(name);
+        if (!index) continue;
+        const Verdict alone = judge(request, asked.spec, snapshot->node(*index), {}, Use::kFilter);
+        ASSERT_EQ(ranked.verdicts.at(name).reason, alone.reason) << name;
+        if (!alone.fits()) continue;
+        const Prediction predicted = predict(request, *index, *snapshot, {});
+        const Prediction& told = ranked.by_name.at(name).prediction;
+        ASSERT_EQ(told.seconds, predicted.seconds) << name;
+        ASSERT_EQ(told.bottleneck, predicted.bottleneck) << name;
+        ASSERT_EQ(told.tier, predicted.tier) << name;
+        ASSERT_EQ(told.topology_known, predicted.topology_known) << name;
+      }
+    }
+  }
+}
+
+TEST(Rank, TellsTheBestOfManyAsIfItToldAll) {
+  std::mt19937 random(17);
+  for (int round = 0; round < 100; ++round) {
+    RandomCluster made = random_cluster(random);
+    const auto snapshot = made.cluster.snapshot();
+    std::vector<Candidate> candidates;
+    for (const std::string& name : made.names)
+      candidates.push_back({name, snapshot->find(name)});
+    for (const kube::Pod& asked : {pod("p", {{"nvidia.com/gpu", 2}}), pod("p", {{"cpu", 1}}),
+                                   rank_of("job", 99, 16, 1), rank_of("new", 0, 4, 2)}) {
+      const Request request = make_request(asked, {}).value();
+      const auto told = [&](std::size_t most) {
+        return rank(request, asked.spec, *snapshot, candidates, {}, Use::kFilter, nullptr, most);
+      };
+      const Ranking all = told(SIZE_MAX);
+      ASSERT_EQ(all.fitting, all.fits.size());
+      for (const std::size_t most : {std::size_t{0}, std::size_t{1}, std::size_t{5}}) {
+        const Ranking best = told(most);
+        ASSERT_EQ(best.fitting, all.fitting);
+        ASSERT_EQ(best.fits.size(), std::min(most, all.fits.size()));
+        for (std::size_t i = 0; i < best.fits.size(); ++i) {
+          ASSERT_EQ(best.fits[i].candidate, all.fits[i].candidate);
+          ASSERT_EQ(best.fits[i].score, all.fits[i].score);
+        }
+      }
+    }
+  }
+}
+
 TEST(Rank, DoesNotDependOnTheOrderOfCandidates) {
   std::mt19937 random(3);
   for (int round = 0; round < 100; ++round) {

@@ -40,7 +40,8 @@ class SplitNode : public ::testing::Test {
     const Request request = make_request(asked_, {}).value();
     const NodeState& where = snapshot_->node({0});
     const Verdict verdict = judge(request, asked_.spec, where, {}, use);
-    return preemption_could_help(verdict, request, asked_.spec, where, {});
+    return !verdict.fits() &&
+           preemption_could_help(*verdict.reason, request, asked_.spec, where, {});
   }
 
   Cluster cluster_;
@@ -98,7 +99,8 @@ TEST(PreemptionCouldHelp, IsForOccupancyAloneAndMakesNoNodeLarger) {
     const NodeState& where = snapshot->node(snapshot->find(row.node).value());
     const Verdict verdict = judge(request, asked.spec, where, {}, Use::kExplain);
     EXPECT_EQ(cluster.code(asked, row.node), row.code) << row.node << " " << row.gpus;
-    EXPECT_EQ(preemption_could_help(verdict, request, asked.spec, where, {}), row.helps)
+    if (verdict.fits()) continue;
+    EXPECT_EQ(preemption_could_help(*verdict.reason, request, asked.spec, where, {}), row.helps)
         << row.node << " " << row.gpus;
   }
 }

@@ -1,6 +1,7 @@
 // What a whole gang gets: from the watch alone, and for a filter call of one of its pods.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -50,7 +51,7 @@ struct CallAnswer {
   bool planned_now = false;  // this call made or changed the plan
   // Of the names that were given, in their order. `fits`: the pod's place in the plan with score
   // 10, and nothing else; without a plan as rank() has it, and beside ranks that stand only what is
-  // as good for the gang as the best. `verdicts` is empty where a plan answers: nobody reads
+  // as good for the gang as the best. `reasons` is empty where a plan answers: nobody reads
   // reasons where something fits. Both are empty where the gang is kWaiting.
   Ranking ranking;
   // Reservations to publish; null: nothing changed.
@@ -59,9 +60,10 @@ struct CallAnswer {
 
 // One filter or prioritize call about the pod of which `request` was made, whole gangs and what
 // others hold included. Pure: the same view, request and names give the same answer; `now` only
-// slides limits.
+// slides limits. `most` as in rank().
 [[nodiscard]] CallAnswer answer_call(const ClusterView& view, const Request& request,
                                      const kube::Pod& pod, std::span<const std::string_view> names,
-                                     Instant now, const Options& options);
+                                     Instant now, const Options& options,
+                                     std::size_t most = SIZE_MAX);
 
 }  // namespace rankward::placement

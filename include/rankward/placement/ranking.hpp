@@ -1,6 +1,8 @@
 // All candidates of one call, judged and put in order.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,8 +47,10 @@ struct Ranked {
 };
 
 struct Ranking {
-  std::vector<Verdict> verdicts;  // one a candidate, in their order
-  std::vector<Ranked> fits;       // best first
+  std::vector<std::optional<ReasonCode>> reasons;  // one a candidate, in their order; nothing: fits
+  std::vector<Verdict> verdicts;                   // the same with details, for Use::kExplain only
+  std::vector<Ranked> fits;                        // best first, as many as were asked for
+  std::size_t fitting = 0;                         // how many there are
 };
 
 // Greedy towards the members of the same gang that are already bound. Best first: seconds (within
@@ -55,6 +59,8 @@ struct Ranking {
 // devices left over, node name. Deterministic: the order in which candidates are given does not
 // change the order of `fits`.
 //
+// At most `most` of those that fit are told, the best.
+//
 // Places that gangs other than the pod's own hold are taken: ReservedForGang. A pod whose gang has
 // bound ranks stays in their transport class: TransportMismatch.
 //
@@ -62,6 +68,7 @@ struct Ranking {
 // accelerators: 10 there, 0 elsewhere.
 [[nodiscard]] Ranking rank(const Request& request, const kube::PodSpec& spec,
                            const Snapshot& snapshot, std::span<const Candidate> candidates,
-                           const Options& options, Use use, const HeldPlaces* held = nullptr);
+                           const Options& options, Use use, const HeldPlaces* held = nullptr,
+                           std::size_t most = SIZE_MAX);
 
 }  // namespace rankward::placement

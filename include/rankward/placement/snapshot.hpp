@@ -52,6 +52,17 @@ struct DeviceAmount {
 
   // allocatable - used, never below 0.
   [[nodiscard]] std::int64_t free() const;
+  friend bool operator==(const DeviceAmount&, const DeviceAmount&) = default;
+};
+
+// What a call reads of a node beside its name, its labels and its place in the fabric. A cluster
+// has few distinct ones, so what was worked out for one node holds for all of its shape.
+struct NodeShape {
+  std::shared_ptr<const topology::NodeTopology> machine;
+  std::vector<DeviceAmount> devices;
+  std::optional<std::uint64_t> free_gpu_mask;
+  std::int64_t held_gpus = 0;
+  friend bool operator==(const NodeShape&, const NodeShape&) = default;
 };
 
 // A resource that nearly every pod asks for, as one number, so that a plan over all nodes need not
@@ -77,8 +88,10 @@ struct NodeState {
   // bits. Nothing where devices, or which of them somebody holds, are not known (also where holders
   // contradict each other), or there are more than 64.
   std::optional<std::uint64_t> free_gpu_mask;
+  // One object for all nodes of a Snapshot that are equal in it; null outside of Snapshots.
+  std::shared_ptr<const NodeShape> shape;
 
-  // Works out all below `holders` from node, topology and holders.
+  // Works out all below `holders` from node, topology and holders, and forgets the shape.
   void recount();
   // allocatable - used, never below 0. Nothing where the node does not have the resource at all.
   [[nodiscard]] std::optional<std::int64_t> free(std::string_view resource) const;

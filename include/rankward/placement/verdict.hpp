@@ -59,9 +59,9 @@ struct Verdict {
 // options.unknown_topology; explain has nothing to explain with.
 [[nodiscard]] Verdict judge_unknown_node(const Options& options, Use use);
 
-// Whether preemption could change the verdict: FailedNodes, else FailedAndUnresolvableNodes. True
-// only for reasons of occupancy, and only where the node would fit with nobody on it.
-[[nodiscard]] bool preemption_could_help(const Verdict& verdict, const Request& request,
+// Whether preemption could change such a refusal: FailedNodes, else FailedAndUnresolvableNodes.
+// True only for reasons of occupancy, and only where the node would fit with nobody on it.
+[[nodiscard]] bool preemption_could_help(ReasonCode refused_for, const Request& request,
                                          const kube::PodSpec& spec, const NodeState& node,
                                          const Options& options);
 
