@@ -191,12 +191,12 @@ TEST_F(ApplicationTest, MetricsCountAnswersAndRejects) {
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  EXPECT_THAT(text, AllOf(HasSubstr("rankward_requests_total{outcome=\"ok\",verb=\"filter\"} 1"),
-                          HasSubstr("rankward_node_rejects_total{reason=\"RdmaMissing\"} 1"),
-                          HasSubstr("rankward_snapshot_nodes 11"),
-                          HasSubstr("rankward_snapshot_pods 0"),
-                          HasSubstr("rankward_certificate_expiry_seconds{door=\"extender\"}"),
-                          HasSubstr("rankward_admission_denials_total{rule=\"HP-01\"} 0")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("rankward_requests_total{outcome=\"ok\",verb=\"filter\"} 1"),
+                    HasSubstr("rankward_node_rejects_total{reason=\"RdmaMissing\"} 1"),
+                    HasSubstr("rankward_snapshot_nodes 11"), HasSubstr("rankward_snapshot_pods 0"),
+                    HasSubstr("rankward_certificate_expiry_seconds{door=\"extender\"}"),
+                    HasSubstr("rankward_admission_denials_total{rule=\"HP-01\"} 0")));
 }
 
 TEST_F(ApplicationTest, WarnsOfACertificateThatEndsWithinAMonth) {
