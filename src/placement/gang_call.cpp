@@ -6,7 +6,7 @@
 
 #include "gang_need.hpp"
 #include "gang_planning.hpp"
-#include "room_left.hpp"
+#include "unplanned.hpp"
 
 namespace rankward::placement {
 
@@ -16,16 +16,10 @@ namespace {
 constexpr std::int64_t kSlideMilliseconds = 1000;
 constexpr int kOwnScore = 10;
 
-// Whether a rank other than `uid` was placed by itself and the watch has not shown where.
-bool has_unseen_rank(const ClusterView& view, std::string_view gang_key, std::string_view uid,
-                     Instant now) {
-  const Unplanned* unplanned = view.reservations->find_unplanned(gang_key);
-  if (unplanned == nullptr) return false;
-  // Those that are seen bound are taken out with the Snapshot that shows them.
-  return std::any_of(unplanned->ranks.begin(), unplanned->ranks.end(), [&](const LetGo& rank) {
-    return rank.uid != uid && now.milliseconds - rank.at.milliseconds <= kUnseenRankMilliseconds;
-  });
-}
+constexpr const char* kAwaitsOwner =
+    "the object that owns it, which tells how many pods it has, has not been seen yet";
+constexpr const char* kAwaitsRank =
+    "one of its pods was placed a moment ago, and on which node has not been seen yet";
 
 struct Call {
   const ClusterView& view;
@@ -184,50 +178,6 @@ void keep_beside(const Call& call, Ranking& ranking) {
   ranking.fitting = ranking.fits.size();
 }
 
-// A copy of what is remembered of the gang, for a change now.
-std::shared_ptr<Unplanned> remembered(const Call& call) {
-  const Unplanned* before = call.view.reservations->find_unplanned(call.gang_key());
-  auto next = before != nullptr
-                  ? std::make_shared<Unplanned>(*before)
-                  : std::make_shared<Unplanned>(Unplanned{call.gang_key(), call.now, call.now, {}});
-  next->touched = std::max(next->touched, call.now);
-  return next;
-}
-
-void publish(const Call& call, std::shared_ptr<const Unplanned> unplanned, CallAnswer& answer) {
-  answer.next =
-      std::make_shared<const Reservations>(call.view.reservations->with(std::move(unplanned)));
-}
-
-// The pod may be bound to any of the nodes in its answer.
-void let_go(const Call& call, CallAnswer& answer) {
-  if (answer.ranking.fits.empty()) return;
-  const auto is_caller = [&](const LetGo& rank) { return rank.uid == call.request.uid; };
-  if (const Unplanned* before = call.view.reservations->find_unplanned(call.gang_key())) {
-    const auto known = std::find_if(before->ranks.begin(), before->ranks.end(), is_caller);
-    if (known != before->ranks.end() &&
-        call.now.milliseconds - known->at.milliseconds < kSlideMilliseconds) {
-      return;
-    }
-  }
-  auto next = remembered(call);
-  std::erase_if(next->ranks, is_caller);
-  next->ranks.push_back({call.request.uid, call.now});
-  publish(call, std::move(next), answer);
-}
-
-// A gang whose size nobody has told yet, though its owner is watched and may come any moment.
-bool awaits_owner(const Call& call) {
-  const GangState* gang = call.view.snapshot->gang(call.gang_key());
-  if (gang != nullptr && !gang->facts.empty()) return false;
-  const std::string_view kind = gang_kind(call.gang_key());
-  if (!call.view.snapshot->hears_owners_of(kind)) return false;
-  if (kind == kOwnGangKind && call.pod.metadata.controller() == nullptr) return false;
-  const Unplanned* before = call.view.reservations->find_unplanned(call.gang_key());
-  return before == nullptr ||
-         call.now.milliseconds - before->since.milliseconds < kOwnerPatienceMilliseconds;
-}
-
 // Every node refused: for what is against it itself, else for what is against the gang.
 Ranking refused(const Call& call, ReasonCode code) {
   Ranking ranking;
@@ -322,28 +272,39 @@ CallAnswer answer_anew(const Call& call, const std::shared_ptr<const Reservation
   const Caller caller{call.request, call.pod};
   const GangNeed need = need_of(*call.view.snapshot, call.gang_key(), &caller);
   const PartNeed* part = need.part(call.role());
+  const auto remember = [&](std::shared_ptr<const Unplanned> changed) {
+    if (!changed) return;
+    answer.next =
+        std::make_shared<const Reservations>(call.view.reservations->with(std::move(changed)));
+  };
   const auto by_itself = [&](GangStanding standing) {
     answer.gang.standing = standing;
     answer.ranking = greedy(call);
     keep_beside(call, answer.ranking);
     // Elastic and pinned gangs are never planned, so nothing is ever planned beside them.
-    if (!need.elastic && !need.pinned) let_go(call, answer);
+    if (!need.elastic && !need.pinned && !answer.ranking.fits.empty()) {
+      remember(with_rank_let_go(*call.view.reservations, call.gang_key(), call.request.uid,
+                                call.now, kSlideMilliseconds));
+    }
     return std::move(answer);
   };
-  const auto wait = [&] {
+  const auto wait = [&](const char* for_what) {
     answer.gang.standing = GangStanding::kWaiting;
-    if (call.view.reservations->find_unplanned(call.gang_key()) == nullptr) {
-      publish(call, remembered(call), answer);
-    }
+    answer.gang.refusal.note = for_what;
+    remember(with_call(*call.view.reservations, call.gang_key(), call.now));
     return std::move(answer);
   };
   if (need.gated_by_others) return by_itself(GangStanding::kGatedByOthers);
   if (need.pinned) return by_itself(GangStanding::kPinned);
   if (!need.plannable() || part == nullptr) {
-    return !need.elastic && awaits_owner(call) ? wait() : by_itself(GangStanding::kNotPlannable);
+    return !need.elastic && awaits_owner(call.view, call.gang_key(), call.pod, call.now)
+               ? wait(kAwaitsOwner)
+               : by_itself(GangStanding::kNotPlannable);
   }
   if (part->missing() <= 0) return by_itself(GangStanding::kWhole);
-  if (has_unseen_rank(call.view, call.gang_key(), call.request.uid, call.now)) return wait();
+  if (has_unseen_rank(call.view, call.gang_key(), call.request.uid, call.now)) {
+    return wait(kAwaitsRank);
+  }
 
   std::shared_ptr<const Reservation> reservation;
   if (old == nullptr) {

@@ -19,11 +19,6 @@ using placement::Ranking;
 
 constexpr std::size_t kBestInRecord = 10;
 constexpr int kMostAttempts = 100;
-// An error makes the scheduler come back after its backoff; an unschedulable pod may sleep.
-constexpr std::string_view kGangNotSeen =
-    "rankward has not seen all of this pod's gang yet (what its owner says of its size, or the "
-    "node "
-    "of a rank placed a moment ago): the scheduler tries again";
 constexpr std::string_view kNotSynced =
     "rankward has not seen the cluster yet: the first list of nodes and pods is under way";
 
@@ -221,7 +216,12 @@ Answer Extender::filter(std::string_view body, std::string& out) const {
   decision.snapshot = judged->snapshot->number();
   describe(judged->answer, decision);
   if (judged->answer.gang.standing == placement::GangStanding::kWaiting) {
-    return filter_error(std::string(kGangNotSeen), args.form, std::move(decision), out);
+    // An error makes the scheduler come back after its backoff; an unschedulable pod may sleep.
+    return filter_error("rankward waits to plan gang " + request->gang->key + ": " +
+                            judged->answer.gang.refusal.note +
+                            ". The scheduler tries again; if this lasts, "
+                            "rankward_watch_restarts_total and the log say why the watch is late",
+                        args.form, std::move(decision), out);
   }
   decision.fits = ranking.fitting;
   decision.best = best_of(ranking, args.node_names);

@@ -37,7 +37,7 @@ func TestRanksWaitForTheOwnerThatTellsTheirNumber(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if !strings.Contains(conditions(&list[0]), "has not seen all of this pod's gang yet") {
+		if !strings.Contains(conditions(&list[0]), "which tells how many pods it has, has not been seen yet") {
 			return fmt.Errorf("node %q, %s", list[0].Spec.NodeName, conditions(&list[0]))
 		}
 		return nil

@@ -88,6 +88,15 @@ class Cluster {
     builder_.put_node(std::move(node), topology::merge(std::move(report), labels));
     return *this;
   }
+  // Two leaves of four HGX H100 each: a0 to a3 and b0 to b3.
+  Cluster& add_two_leaves() {
+    for (const char* name : {"a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"}) {
+      add(node(name, {{"nvidia.com/gpu", 8}, {"rdma/ib", 1000}},
+               leaf(name[0] == 'a' ? "leaf-a" : "leaf-b")),
+          hgx());
+    }
+    return *this;
+  }
   Cluster& add(const kube::Pod& pod) {
     builder_.put_pod(pod);
     return *this;

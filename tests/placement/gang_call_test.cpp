@@ -34,13 +34,11 @@ kube::Pod ranked(const std::string& gang, int rank, int size, std::int64_t gpus 
   return made;
 }
 
-// Two leaves of four HGX H100 each, and what a scheduler and its extender do with them.
+// Two leaves, and what a scheduler and its extender do with them.
 class GangCallTest : public ::testing::Test {
  protected:
   GangCallTest() {
-    for (const char* name : {"a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"}) {
-      cluster_.add(node(name, kHgxDevices, leaf(name[0] == 'a' ? "leaf-a" : "leaf-b")), hgx());
-    }
+    cluster_.add_two_leaves();
     see();
   }
 

@@ -17,6 +17,7 @@ namespace rankward::placement {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using testing::hgx;
 using ::testing::IsEmpty;
 using testing::leaf;
@@ -37,15 +38,10 @@ kube::Pod member(int number) {
   return made;
 }
 
-// Two leaves of four HGX H100 each.
 class GangLateWordTest : public ::testing::Test {
  protected:
   GangLateWordTest() {
-    for (const char* name : {"a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"}) {
-      cluster_.add(node(name, {{"nvidia.com/gpu", 8}, {"rdma/ib", 1000}},
-                        leaf(name[0] == 'a' ? "leaf-a" : "leaf-b")),
-                   hgx());
-    }
+    cluster_.add_two_leaves();
     view_ = make_view(cluster_.snapshot(), std::make_shared<const Reservations>());
   }
 
@@ -92,6 +88,7 @@ TEST_F(GangLateWordTest, APodWaitsForItsWatchedOwner) {
   look(1'000);
   const CallAnswer first = call(member(0));
   EXPECT_EQ(first.gang.standing, GangStanding::kWaiting);
+  EXPECT_THAT(first.gang.refusal.note, HasSubstr("owns it"));
   EXPECT_THAT(first.ranking.fits, IsEmpty());
   owner_speaks();
   look(1'010);
@@ -148,6 +145,7 @@ TEST_F(GangLateWordTest, NoPlanIsMadeBesideARankWhoseNodeIsNotSeen) {
   look(1'010);
   const CallAnswer early = call(member(1));
   EXPECT_EQ(early.gang.standing, GangStanding::kWaiting);
+  EXPECT_THAT(early.gang.refusal.note, HasSubstr("placed a moment ago"));
   EXPECT_THAT(early.ranking.fits, IsEmpty());
   cluster_.add(member(1));
   look(1'020);

@@ -25,7 +25,7 @@ enum class GangStanding : std::uint8_t {
   kPinned,         // another controller has tied its pods to nodes: verified, never planned anew
   kWhole,          // all of its ranks are bound
   kRefused,        // there is no plan that holds it: `refusal` says why
-  kWaiting,        // the watch has yet to show what a plan needs: ask again in a moment
+  kWaiting,        // the watch has yet to show what a plan needs, as refusal.note says: ask again
 };
 
 // A pod's owner is watched and has not been seen: its word on the gang's size is waited for so
