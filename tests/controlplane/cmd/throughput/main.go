@@ -20,6 +20,7 @@ import (
 func main() {
 	sizes := flag.String("nodes", "1000,5000", "numbers of nodes, separated by commas")
 	pods := flag.Int("pods", 400, "pods of each measurement")
+	only := flag.String("only", "", "measure only the rows whose pods, scheduler and percentage hold this, each beside the scheduler alone")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -28,7 +29,7 @@ func main() {
 	for _, text := range strings.Split(*sizes, ",") {
 		nodes, err := strconv.Atoi(text)
 		if err == nil {
-			err = measure(ctx, table, nodes, *pods)
+			err = measure(ctx, table, nodes, *pods, *only)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -39,7 +40,7 @@ func main() {
 	table.Flush()
 }
 
-func measure(ctx context.Context, table *tabwriter.Writer, nodes, pods int) error {
+func measure(ctx context.Context, table *tabwriter.Writer, nodes, pods int, only string) error {
 	bench, err := newBench(ctx, nodes)
 	if err != nil {
 		return err
@@ -63,6 +64,10 @@ func measure(ctx context.Context, table *tabwriter.Writer, nodes, pods int) erro
 		{pods: "plain", scheduler: "with Rankward, managedResources as shipped", resources: plain, percentage: 100, extender: asShipped},
 		{pods: "plain", scheduler: "with Rankward, managedResources empty", resources: plain, percentage: 100, extender: everyPod},
 	} {
+		label := fmt.Sprintf("%s, %s, %s", run.pods, run.scheduler, percentage(run.percentage))
+		if !strings.Contains(label, only) {
+			continue
+		}
 		count := pods
 		if run.gang > 0 {
 			count = max(1, pods/run.gang) * run.gang
