@@ -30,6 +30,15 @@ WriteOutcome no_such_name() {
   return {WriteResult::kGone, "not a name of Kubernetes", std::nullopt};
 }
 
+// The authorizer's 403 says what the user "cannot" do to which "resource" and holds for every
+// object (apiserver, handlers/responsewriters, Forbidden). Any other is about this one object: an
+// admission webhook that denies with 403, a quota, a namespace that is being deleted.
+bool is_lack_of_a_role(std::string_view message) {
+  const auto cannot = message.find(" cannot ");
+  return cannot != std::string_view::npos &&
+         message.find(" resource ", cannot) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string pod_path(std::string_view pod) {
@@ -48,8 +57,10 @@ WriteOutcome outcome_of(const Result<net::ClientResponse>& response) {
   auto result = WriteResult::kFailed;
   switch (response->status) {
     case 401:
-    case 403:
       result = WriteResult::kRefused;
+      break;
+    case 403:
+      result = is_lack_of_a_role(failure.what) ? WriteResult::kRefused : WriteResult::kConflict;
       break;
     case 404:
       result = WriteResult::kGone;

@@ -213,7 +213,10 @@ void GangRounds::choose_nodes(Sight& sight, const ClusterView& view) const {
   const auto filled =
       std::count_if(nodes.begin(), nodes.end(), [](const auto& node) { return !node.empty(); });
   sight.all_exist = filled == open;
-  if (!all_ready) return;
+  if (!all_ready) {
+    sight.nominated = false;
+    return;
+  }
   // While a rank is being made again, the others keep what they have and nothing is added.
   for (std::size_t i = 0; i < pending.size(); ++i) {
     if (sight.all_exist || pending[i].nominated_node == nodes[i]) {

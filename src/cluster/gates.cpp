@@ -18,7 +18,10 @@ GateStep GateHold::decide(placement::GangStanding standing, bool all_exist, bool
   if (!since_) since_ = now.milliseconds;
   switch (standing) {
     case GangStanding::kPlanned:
-      return nominated ? GateStep::kLiftPlanned : GateStep::kHold;
+      // Its places are held without nominations too: one that can never be written, since a policy
+      // of the cluster denies it, must not keep the gang for ever.
+      return nominated || now.milliseconds >= *since_ + max_hold ? GateStep::kLiftPlanned
+                                                                 : GateStep::kHold;
     case GangStanding::kPinned:
     case GangStanding::kWhole:
       return GateStep::kLiftUnplanned;

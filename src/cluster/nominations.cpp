@@ -93,11 +93,9 @@ Nominations::Decision Nominations::decide(const placement::PendingMember& member
   Entry& entry = found->second;
   entry.look = look_;
   if (shown == entry.ours) entry.echoed = true;
-  // A value that equals the plan is the plan, whoever wrote it.
+  // A value that equals the plan stands, whoever wrote it; whose it is is asked before it is
+  // changed.
   if (!wanted.empty() && shown == wanted) {
-    entry.ours = shown;
-    entry.echoed = true;
-    entry.foreign.reset();
     if (now.milliseconds > entry.written_at + timing_.calm) entry.wait = 0;
     return {};
   }

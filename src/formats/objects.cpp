@@ -17,9 +17,8 @@ bool read_condition(Cursor& cursor, kube::Node& out) {
   std::string status;
   if (!cursor.object(field("type", type), field("status", status))) return false;
   if (type == "Ready") {
-    out.ready = status == "True"    ? kube::Readiness::kReady
-                : status == "False" ? kube::Readiness::kNotReady
-                                    : kube::Readiness::kUnknown;
+    // "Unknown": its kubelet has gone silent, and Kubernetes counts that as not ready.
+    out.ready = status == "True" ? kube::Readiness::kReady : kube::Readiness::kNotReady;
   }
   return true;
 }

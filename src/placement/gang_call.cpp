@@ -221,6 +221,11 @@ Planned plan_for(const Call& call, const GangNeed& need, const Reservation* old)
   if (call.native_group() || call.only_nominated()) {
     return plan_need(call.view, call.gang_key(), need, old, {}, call.now, call.options);
   }
+  // The scheduler has fitted this pod on what it offers, and not a rank that asks for more.
+  const PartNeed* part = need.part(call.role());
+  if (part != nullptr && part->request && part->request->gpus() > call.request.gpus()) {
+    return plan_need(call.view, call.gang_key(), need, old, {}, call.now, call.options);
+  }
   const auto nodes = offered_nodes(call);
   PlanRoom room;
   room.offered = nodes;
@@ -236,11 +241,15 @@ void publish(const Call& call, std::shared_ptr<const Reservation> reservation, C
   answer.gang.reservation = std::move(reservation);
 }
 
+bool is_large_enough(const ReservedPart& part, const Request& request) {
+  return part.request && request.gpus() <= part.request->gpus();
+}
+
 // Answers out of the reservation; false where it has no place for this pod on a node offered.
 bool answer_from(const Call& call, std::shared_ptr<const Reservation> reservation, bool is_new,
                  CallAnswer& answer) {
   const ReservedPart* part = reservation->part(call.role());
-  if (part == nullptr) return false;
+  if (part == nullptr || !is_large_enough(*part, call.request)) return false;
   const auto place = place_in(call, *part);
   if (!place) return false;
   answer.gang.standing = GangStanding::kPlanned;
@@ -257,12 +266,14 @@ bool answer_from(const Call& call, std::shared_ptr<const Reservation> reservatio
   return true;
 }
 
-// A role may show up after the plan was made, or become larger.
+// A role may show up after the plan was made, become larger, or have a pod that asks for more GPUs
+// than those that were known.
 bool has_slots_for(const Reservation& reservation, const GangNeed& need) {
   return std::all_of(need.parts.begin(), need.parts.end(), [&](const PartNeed& part) {
     if (part.missing() <= 0) return true;
     const ReservedPart* reserved = reservation.part(part.role);
-    return reserved != nullptr && std::ssize(reserved->slots) >= part.size;
+    return reserved != nullptr && std::ssize(reserved->slots) >= part.size &&
+           (!part.request || is_large_enough(*reserved, *part.request));
   });
 }
 
@@ -317,7 +328,8 @@ CallAnswer answer_anew(const Call& call, const std::shared_ptr<const Reservation
       const OwnSlot own = own_slot(call.request, *reserved);
       if (!own.index && !own.any_open) return by_itself(GangStanding::kPlanned);
     }
-    const bool holds = reserved != nullptr && still_holds(*old, *call.view.snapshot);
+    const bool holds = reserved != nullptr && is_large_enough(*reserved, call.request) &&
+                       still_holds(*old, *call.view.snapshot);
     if (holds && (call.native_group() || call.only_nominated())) {
       answer.gang = {GangStanding::kPlanned, old, {}};
       answer.ranking = refused(call, ReasonCode::kPlannedElsewhere);

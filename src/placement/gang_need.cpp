@@ -42,6 +42,12 @@ bool asks_for_gpus(const Request& request) {
   return request.gpus() > 0;
 }
 
+// A part whose pods ask for different numbers of GPUs is planned by those that ask for most: room
+// for all of them is then room for each.
+bool is_measure(const PartNeed& part, const Request& request) {
+  return !part.request || request.gpus() > part.request->gpus();
+}
+
 void add_waiting(const GangState* gang, GangNeed& need, Roles& roles, std::int32_t& leaders) {
   if (gang == nullptr) return;
   for (const PendingMember& member : gang->pending) {
@@ -53,7 +59,7 @@ void add_waiting(const GangState* gang, GangNeed& need, Roles& roles, std::int32
       continue;
     }
     Collected& role = roles[member.role()];
-    if (!role.part.request) {
+    if (is_measure(role.part, *member.request)) {
       role.part.request = member.request;
       role.part.spec = member.spec;
     }
@@ -174,7 +180,7 @@ GangNeed need_of(const Snapshot& snapshot, std::string_view gang_key, const Call
     need.pinned = need.pinned || is_pinned(caller->pod.spec);
     if (asks_for_gpus(caller->request)) {
       PartNeed& part = roles[ref.role].part;
-      if (!part.request) {
+      if (is_measure(part, caller->request)) {
         part.request = std::make_shared<const Request>(caller->request);
         part.spec = std::make_shared<const kube::PodSpec>(caller->pod.spec);
       }

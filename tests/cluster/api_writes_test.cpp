@@ -62,7 +62,7 @@ TEST_F(ApiWritesTest, OnlyOurGateIsLifted) {
 TEST_F(ApiWritesTest, EachStatusMeansWhatToDoNext) {
   for (const auto& [status, result] : {std::pair{400, WriteResult::kFailed},
                                        {401, WriteResult::kRefused},
-                                       {403, WriteResult::kRefused},
+                                       {403, WriteResult::kConflict},
                                        {404, WriteResult::kGone},
                                        {409, WriteResult::kConflict},
                                        {422, WriteResult::kConflict},
@@ -71,6 +71,24 @@ TEST_F(ApiWritesTest, EachStatusMeansWhatToDoNext) {
                                        {503, WriteResult::kFailed}}) {
     api_.answer_all(status);
     EXPECT_EQ(writes_.nominate("team/p", "u", "", "n").result, result) << status;
+  }
+}
+
+// The messages are those of a real kube-apiserver.
+TEST_F(ApiWritesTest, A403OfTheAuthorizerIsAboutAllPodsAndAnyOtherAboutThisOne) {
+  const std::string pod_is_forbidden = R"({"kind":"Status","message":"pods \"p\" is forbidden: )";
+  for (const auto& [message, result] :
+       {std::pair{pod_is_forbidden +
+                      R"(User \"rankward\" cannot patch resource \"pods/status\" in API group )"
+                      R"(\"\" in the namespace \"team\""})",
+                  WriteResult::kRefused},
+        {R"({"message":"admission webhook \"w.example.com\" denied the request: no"})",
+         WriteResult::kConflict},
+        {pod_is_forbidden + R"(exceeded quota: compute"})", WriteResult::kConflict},
+        {pod_is_forbidden + R"(unable to update, namespace team is being terminated"})",
+         WriteResult::kConflict}}) {
+    api_.answer_all(403, message);
+    EXPECT_EQ(writes_.nominate("team/p", "u", "", "n").result, result) << message;
   }
 }
 

@@ -83,8 +83,9 @@ std::string FakeWriteServer::pod(const std::string& path) const {
   return pods_.at(path);
 }
 
-void FakeWriteServer::answer_all(int status) {
+void FakeWriteServer::answer_all(int status, std::string body) {
   const std::lock_guard lock(mutex_);
+  body_ = std::move(body);
   all_ = status;
 }
 
@@ -107,7 +108,7 @@ void FakeWriteServer::handle(const net::Request& request, net::Response& respons
                     std::string(request.header("Authorization")), std::string(request.body)});
   if (const int status = std::exchange(next_, 0); status != 0 || all_ != 0) {
     response.status = status != 0 ? status : all_;
-    response.body = R"({"kind":"Status","message":"as the test wants it"})";
+    response.body = body_;
     return;
   }
   if (request.target.starts_with(kLeases)) {

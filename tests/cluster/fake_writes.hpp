@@ -32,7 +32,7 @@ class FakeWriteServer {
   [[nodiscard]] std::string pod(const std::string& path) const;
 
   // Every call is answered so, until it is set back to 0.
-  void answer_all(int status);
+  void answer_all(int status, std::string body = kStatus);
   // The next call is answered so, then all as they should be.
   void answer_next(int status);
 
@@ -46,6 +46,8 @@ class FakeWriteServer {
   [[nodiscard]] std::vector<Call> calls() const;
 
  private:
+  static constexpr const char* kStatus = R"({"kind":"Status","message":"as the test wants it"})";
+
   void handle(const net::Request& request, net::Response& response);
   void answer_lease(const net::Request& request, net::Response& response);
   void answer_pods(const net::Request& request, net::Response& response);
@@ -56,6 +58,7 @@ class FakeWriteServer {
   std::map<std::string, std::string> pods_;
   std::vector<Call> calls_;
   int all_ = 0;
+  std::string body_ = kStatus;
   int next_ = 0;
   std::unique_ptr<net::Server> server_;
 };

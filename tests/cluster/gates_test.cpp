@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(
     Standings, GateHoldTest,
     testing::Values(
         Case{"Planned", GangStanding::kPlanned, true, true, kLiftPlanned, kLiftPlanned},
-        Case{"PlannedNotYetNominated", GangStanding::kPlanned, true, false, kHold, kHold},
+        Case{"PlannedNotYetNominated", GangStanding::kPlanned, true, false, kHold, kLiftPlanned},
         Case{"PlannedWithARankMissing", GangStanding::kPlanned, false, true, kHold, kHold},
         Case{"Refused", GangStanding::kRefused, true, true, kHold, kLiftUnplanned},
         Case{"SizeNotKnown", GangStanding::kNotPlannable, true, true, kHold, kLiftUnplanned},

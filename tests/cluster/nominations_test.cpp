@@ -76,17 +76,33 @@ class NominationsTest : public testing::Test {
     return decision.step;
   }
   void at(std::int64_t milliseconds) { now_ = {milliseconds}; }
+  // We wrote it, and the watch has shown it.
+  void made(const std::string& node) {
+    ASSERT_EQ(decide("", node), NominationStep::kSet);
+    nominations_.written("p", node, now_);
+    ASSERT_EQ(decide(node, node), NominationStep::kStands);
+  }
 
   Nominations nominations_;
   Instant now_{1};
   std::string seen_;
 };
 
-TEST_F(NominationsTest, WhatEqualsThePlanIsOurs) {
-  EXPECT_EQ(decide("a", "a"), NominationStep::kStands);
+TEST_F(NominationsTest, WhatWeWroteIsChangedAndClearedWithoutAQuestion) {
+  made("a");
   EXPECT_EQ(decide("a", "b"), NominationStep::kChange);
   EXPECT_EQ(seen_, "a");
   EXPECT_EQ(decide("a", ""), NominationStep::kClear);
+}
+
+TEST_F(NominationsTest, WhatEqualsThePlanStandsAndIsNotThereforeOurs) {
+  EXPECT_EQ(decide("a", "a"), NominationStep::kStands);
+  EXPECT_EQ(decide("a", "b"), NominationStep::kAsk);
+  nominations_.answered("p", "a", false);
+  EXPECT_EQ(decide("a", "b"), NominationStep::kForeign);
+  EXPECT_EQ(decide("a", ""), NominationStep::kForeign);
+  EXPECT_EQ(decide("a", "a"), NominationStep::kStands) << "the plan came back to it";
+  EXPECT_EQ(decide("a", "b"), NominationStep::kForeign);
 }
 
 TEST_F(NominationsTest, WhatIsNotKnownIsAskedForAndAnothersIsLeftAlone) {
@@ -112,7 +128,7 @@ TEST_F(NominationsTest, AWriteCountsUntilTheWatchShowsItOrTwoSecondsHavePassed) 
 }
 
 TEST_F(NominationsTest, AClearedValueThatTheWatchStillShowsIsNotClearedTwice) {
-  decide("a", "a");
+  made("a");
   EXPECT_EQ(decide("a", ""), NominationStep::kClear);
   nominations_.written("p", "", now_);
   EXPECT_EQ(decide("a", ""), NominationStep::kStands);
@@ -121,7 +137,7 @@ TEST_F(NominationsTest, AClearedValueThatTheWatchStillShowsIsNotClearedTwice) {
 }
 
 TEST_F(NominationsTest, RenewalsWaitTwiceAsLongEachTimeAndStartAnewAfterAQuietMinute) {
-  decide("a", "a");
+  made("a");
   std::int64_t time = 10'000;
   std::vector<std::int64_t> waits;
   for (int i = 0; i < 9; ++i) {

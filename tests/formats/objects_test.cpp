@@ -267,7 +267,7 @@ TEST(Node, readiness_is_unknown_unless_the_condition_says_otherwise) {
       {"null", kube::Readiness::kUnknown},
       {"[]", kube::Readiness::kUnknown},
       {R"([{"type":"Ready","status":"False"}])", kube::Readiness::kNotReady},
-      {R"([{"type":"Ready","status":"Unknown"}])", kube::Readiness::kUnknown},
+      {R"([{"type":"Ready","status":"Unknown"}])", kube::Readiness::kNotReady},
       {R"([{"type":"Ready","status":"True"},{"type":"DiskPressure","status":"False"}])",
        kube::Readiness::kReady}};
   for (const Case& c : cases) {

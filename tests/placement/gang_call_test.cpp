@@ -435,6 +435,47 @@ TEST_F(GangCallTest, RolesAreSubGangsAndStandOrFallTogether) {
   EXPECT_TRUE(view_->reservations->empty());
 }
 
+// A leader with one GPU beside workers with eight: a plan of one GPU a rank would start the leader
+// and leave the workers without room.
+TEST_F(GangCallTest, AGangWhoseRanksDifferIsPlannedByTheLargest) {
+  const std::vector<kube::Pod> pods{ranked("job", 0, 3, 1), ranked("job", 1, 3),
+                                    ranked("job", 2, 3)};
+  for (const char* name : {"a1", "a2", "a3", "b0", "b1", "b2", "b3"})
+    cluster_.add(running_on(name, pod(std::string("busy-") + name, {{"nvidia.com/gpu", 4}})));
+  for (const kube::Pod& each : pods)
+    cluster_.add(each);
+  see();
+  EXPECT_THAT(reasons(call(pods[0])), ::testing::Contains("GangDoesNotFit"));
+  EXPECT_TRUE(view_->reservations->empty());
+  for (const char* name : {"a1", "a2"})
+    cluster_.remove(std::string("uid-busy-") + name);
+  see();
+  const CallAnswer answer = call(pods[0]);
+  EXPECT_THAT(plan(answer), ElementsAre("a0", "a1", "a2"));
+  for (const kube::Pod& each : {pods[1], pods[2]})
+    EXPECT_EQ(fits(call(each)).size(), 1U);
+}
+
+TEST_F(GangCallTest, ARankThatAsksForMoreThanWasKnownIsPlannedAnew) {
+  cluster_.add(running_on("a1", pod("busy", {{"nvidia.com/gpu", 4}})));
+  const std::vector<kube::Pod> pods{ranked("job", 0, 3, 1), ranked("job", 1, 3),
+                                    ranked("job", 2, 3)};
+  cluster_.add(pods[0]);
+  see();
+  ASSERT_EQ(call(pods[0]).gang.standing, GangStanding::kPlanned);
+  for (const kube::Pod& each : {pods[1], pods[2]})
+    cluster_.add(each);
+  see();
+  std::vector<std::string> places;
+  for (const kube::Pod& each : {pods[1], pods[2]}) {
+    const auto fitting = fits(call(each));
+    ASSERT_EQ(fitting.size(), 1U);
+    places.push_back(fitting.front());
+  }
+  EXPECT_NE(places[0], places[1]);
+  EXPECT_THAT(places, ::testing::Each(::testing::Ne("a1")));
+}
+
 TEST_F(GangCallTest, ARankIsNeverPutOnAnotherTransportThanTheRest) {
   for (const int rank : {0, 1})
     place(ranked("job", rank, 2));

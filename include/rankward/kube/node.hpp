@@ -24,7 +24,8 @@ struct Node {
   // All devices that the plugin registered, and the healthy ones among them.
   ResourceList capacity;
   ResourceList allocatable;
-  // The Ready condition; kUnknown where the condition is absent.
+  // Whether the Ready condition is "True"; kUnknown where there is no such condition. A status of
+  // "Unknown" (the kubelet is silent) is not ready, as the node controller's taint has it.
   Readiness ready = Readiness::kUnknown;
 };
 

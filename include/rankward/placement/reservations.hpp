@@ -37,7 +37,7 @@ struct Slot {
 // The pods of a gang that ask for the same: all of it, or one role.
 struct ReservedPart {
   std::string role;
-  std::shared_ptr<const Request> request;  // of one of its pods
+  std::shared_ptr<const Request> request;  // of one of its pods that ask for most GPUs
   std::vector<Slot> slots;
   Prediction prediction;
 };
