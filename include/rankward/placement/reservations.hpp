@@ -34,7 +34,7 @@ struct Slot {
   bool bound = false;  // the watch shows that pod on its node
 };
 
-// The pods of a gang that ask for the same: all of it, or one role.
+// All pods of a gang, or those of one role.
 struct ReservedPart {
   std::string role;
   std::shared_ptr<const Request> request;  // of one of its pods that ask for most GPUs

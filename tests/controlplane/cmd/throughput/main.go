@@ -20,7 +20,7 @@ import (
 func main() {
 	sizes := flag.String("nodes", "1000,5000", "numbers of nodes, separated by commas")
 	pods := flag.Int("pods", 400, "pods of each measurement")
-	only := flag.String("only", "", "measure only the rows whose pods, scheduler and percentage hold this, each beside the scheduler alone")
+	only := flag.String("only", "", "measure only the rows whose text (\"GPU, alone, 100\") holds this; a ratio needs the row of the scheduler alone too")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
