@@ -18,6 +18,7 @@ using placement::Reservation;
 constexpr std::int64_t kLookAtLeast = 500;
 // And not more often than this, however many Snapshots come: a look costs with every waiting pod.
 constexpr std::int64_t kLookAtMost = 25;
+constexpr std::int64_t kLeastSlide = 5'000;
 constexpr std::int64_t kLongestLeftAlone = 600'000;
 // Short waits are no news: pods of a gang are made one after the other, plans follow within a look.
 constexpr std::int64_t kWaitingGrace = 5'000;
@@ -71,6 +72,7 @@ bool GangRounds::run() {
     unfinished_ = false;
   }
   if (!leading) return false;
+  look_at_waiting(*view, now);
   const bool more = perform();
   post_events();
   wake_if_due();
@@ -165,6 +167,10 @@ void GangRounds::plan(Sight& sight, const ClusterView& view, Instant now, bool l
     current = outcome.reservation;
     record.outcome = std::move(outcome);
   }
+  if (std::exchange(record.held_up, false) && current) {
+    slide(key, now);
+    record.gates.restart(now);
+  }
   const bool pinned = record.outcome && record.outcome->standing == GangStanding::kPinned;
   if (current && !pinned) {
     sight.standing = GangStanding::kPlanned;
@@ -192,6 +198,21 @@ placement::GangOutcome GangRounds::plan_and_publish(const std::string& key, bool
     auto next = std::make_shared<const placement::Reservations>(
         view->reservations->with(outcome.reservation));
     if (board_.replace(view, std::move(next))) return outcome;
+  }
+}
+
+// Nobody calls about a gang whose gates or nominations are still to be written. Its places must not
+// end while it is we who keep it waiting; the hard limit stands.
+void GangRounds::slide(const std::string& key, Instant now) {
+  while (true) {
+    const auto view = board_.view();
+    const auto current = reservation_of(*view, key);
+    if (!current || now.milliseconds < current->touched.milliseconds + kLeastSlide) return;
+    auto touched = std::make_shared<Reservation>(*current);
+    touched->touched = now;
+    auto next = std::make_shared<const placement::Reservations>(
+        view->reservations->with(std::shared_ptr<const Reservation>(std::move(touched))));
+    if (board_.replace(view, std::move(next))) return;
   }
 }
 
@@ -239,7 +260,8 @@ void GangRounds::compare_nominations(Sight& sight, Instant now) {
                   .pod = member.pod,
                   .uid = member.uid,
                   .seen = std::move(seen),
-                  .node = sight.nodes[i]};
+                  .node = sight.nodes[i],
+                  .record = &sight.record};
     const bool takes_away = step == NominationStep::kClear || step == NominationStep::kChange;
     (takes_away ? urgent_ : actions_).push_back(std::move(action));
   }
@@ -308,6 +330,21 @@ void GangRounds::take_ended(const ClusterView& view, Instant now, bool leading) 
     if (const auto* gang = view.snapshot->gang(reservation.gang_key)) {
       tell_about(*gang, "GangPlaceExpired", true, expired_note(reservation), kMostPodsOfEvent, now);
     }
+  }
+}
+
+// One that would fit sleeps for a place that came free without an event of the cluster: another
+// replica's reservation has ended, or the scheduler was quicker than the watch.
+void GangRounds::look_at_waiting(const ClusterView& view, Instant now) {
+  const auto finding = waiting_.look(view, now, options_.placement,
+                                     [this](const auto& spec) { return is_served(spec); });
+  if (!finding) return;
+  if (finding->outlook.has_room) {
+    wake_.ask();
+  } else if (finding->is_news && now.milliseconds >= events_rest_until_) {
+    auto events = events_.about(*finding->pod, "PodWaiting", no_room_note(finding->outlook), now);
+    to_post_.insert(to_post_.end(), std::make_move_iterator(events.begin()),
+                    std::make_move_iterator(events.end()));
   }
 }
 

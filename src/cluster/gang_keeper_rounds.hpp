@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "rankward/cluster/plan_board.hpp"
 #include "rankward/placement/gang_call.hpp"
 #include "token_bucket.hpp"
+#include "waiting_pods.hpp"
 #include "wake.hpp"
 
 namespace rankward::cluster {
@@ -46,6 +48,7 @@ class GangRounds {
     std::int64_t plan_at = 0;                       // not before, as all times in milliseconds
     std::int64_t plan_wait = 0;
     bool refused = false;  // since its last plan
+    bool held_up = false;  // writes of it have waited for our own rate since the last look
     GateHold gates;
     std::optional<std::int64_t> waiting_since;
     // The plan that people were told of.
@@ -88,6 +91,7 @@ class GangRounds {
                bool leading);
   void plan(Sight& sight, const placement::ClusterView& view, Instant now, bool leading);
   [[nodiscard]] placement::GangOutcome plan_and_publish(const std::string& key, bool complete);
+  void slide(const std::string& key, Instant now);
   void choose_nodes(Sight& sight, const placement::ClusterView& view) const;
   // Whether the pod's scheduler is one that calls us.
   [[nodiscard]] bool is_served(const kube::PodSpec& spec) const;
@@ -98,8 +102,11 @@ class GangRounds {
   void tell(Sight& sight, Instant now);
 
   void take_ended(const placement::ClusterView& view, Instant now, bool leading);
+  void look_at_waiting(const placement::ClusterView& view, Instant now);
   // Whether it was cut short.
   bool perform();
+  // These wait for tokens.
+  void hold_up(std::span<const Action> actions);
   // False: no more writes in this round.
   bool perform_one(const Action& action, Instant now);
   bool perform_nomination(const Action& action, Instant now);
@@ -128,6 +135,7 @@ class GangRounds {
   std::map<std::string, LeftAlone, std::less<>> left_alone_;
   Nominations nominations_;
   PodEvents events_;
+  WaitingPods waiting_;
   Wake wake_;
   TokenBucket tokens_;
   Backoff backoff_;

@@ -27,7 +27,8 @@ bool GangRounds::perform() {
   const auto others = std::exchange(actions_, {});
   std::size_t done = 0;
   for (const auto* list : {&urgent, &others}) {
-    for (const Action& action : *list) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const Action& action = (*list)[i];
       const auto now = board_.now();
       if (now.milliseconds < pause_until_) return false;
       if (done == kWritesARound) {
@@ -36,6 +37,7 @@ bool GangRounds::perform() {
       }
       if (!leading_()) return false;
       if (list == &others && !tokens_.take(now)) {
+        hold_up(std::span(others).subspan(i));
         unfinished_ = true;
         return false;
       }
@@ -46,6 +48,11 @@ bool GangRounds::perform() {
   // What was written is compared with the plan again at once: gates follow nominations.
   if (done > 0) unfinished_ = true;
   return false;
+}
+
+void GangRounds::hold_up(std::span<const Action> actions) {
+  for (const Action& action : actions)
+    action.record->held_up = true;
 }
 
 bool GangRounds::perform_one(const Action& action, Instant now) {

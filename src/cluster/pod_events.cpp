@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 namespace rankward::cluster {
@@ -48,6 +49,18 @@ const placement::ReservedPart* slowest(const placement::Reservation& reservation
       reservation.parts.begin(), reservation.parts.end(),
       [](const auto& a, const auto& b) { return a.prediction.seconds < b.prediction.seconds; });
   return found == reservation.parts.end() ? nullptr : &*found;
+}
+
+// `pod` is namespace/name.
+std::optional<formats::PodEvent> event_about(const std::string& pod, const std::string& uid) {
+  const auto slash = pod.find('/');
+  if (slash == std::string::npos) return std::nullopt;
+  formats::PodEvent event;
+  event.name_space = pod.substr(0, slash);
+  event.pod = pod.substr(slash + 1);
+  event.uid = uid;
+  event.action = "Planning";
+  return event;
 }
 
 }  // namespace
@@ -114,29 +127,64 @@ std::string expired_note(const placement::Reservation& reservation) {
          " did not come to their places in time, so the places are given back: " + ranks;
 }
 
+std::string no_room_note(const placement::WaitingOutlook& outlook) {
+  std::string out = "no node of " + std::to_string(outlook.nodes) + " takes it";
+  const placement::Reason* fault = nullptr;
+  const auto written = [&](const placement::WaitingReason& each) {
+    const auto& reason = placement::reason(each.code);
+    return std::to_string(each.nodes) + ": " + std::string(reason.text) + " (" +
+           std::string(reason.name) + ")";
+  };
+  for (const auto& each : outlook.reasons) {
+    const auto& reason = placement::reason(each.code);
+    if (fault == nullptr &&
+        (reason.stage == placement::Stage::kHost || reason.stage == placement::Stage::kAdvertise)) {
+      fault = &reason;
+    }
+  }
+  if (!outlook.reasons.empty()) out += ": " + listed(outlook.reasons, written);
+  if (fault != nullptr) {
+    out += ". " + std::string(fault->name) + ": " + std::string(fault->next_step);
+  }
+  return out;
+}
+
+bool PodEvents::was_told(const std::string& key, placement::Instant now) const {
+  const auto last = last_.find(key);
+  return last != last_.end() && now.milliseconds < last->second + limits_.interval;
+}
+
+std::vector<formats::PodEvent> PodEvents::about(const placement::WaitingPod& pod,
+                                                std::string_view reason, std::string note,
+                                                placement::Instant now) {
+  const std::string key = std::string(reason) + " " + pod.uid;
+  if (was_told(key, now)) return {};
+  auto event = event_about(pod.pod, pod.uid);
+  if (!event || !bucket_.take(now)) return {};
+  event->warning = true;
+  event->reason = reason;
+  event->note = std::move(note);
+  forget_old(now);
+  last_[key] = now.milliseconds;
+  return {std::move(*event)};
+}
+
 std::vector<formats::PodEvent> PodEvents::about(const placement::GangState& gang,
                                                 std::string_view reason, bool warning,
                                                 std::string note, std::size_t most,
                                                 placement::Instant now) {
   const std::string key = std::string(reason) + " " + gang.key;
-  if (const auto last = last_.find(key);
-      last != last_.end() && now.milliseconds < last->second + limits_.interval) {
-    return {};
-  }
+  if (was_told(key, now)) return {};
   std::vector<formats::PodEvent> out;
   for (const auto& member : gang.pending) {
     if (out.size() == most) break;
-    const auto slash = member.pod.find('/');
-    if (member.deleting || slash == std::string::npos || !bucket_.take(now)) continue;
-    formats::PodEvent event;
-    event.name_space = member.pod.substr(0, slash);
-    event.pod = member.pod.substr(slash + 1);
-    event.uid = member.uid;
-    event.warning = warning;
-    event.reason = reason;
-    event.action = "Planning";
-    event.note = note;
-    out.push_back(std::move(event));
+    if (member.deleting) continue;
+    auto event = event_about(member.pod, member.uid);
+    if (!event || !bucket_.take(now)) continue;
+    event->warning = warning;
+    event->reason = reason;
+    event->note = note;
+    out.push_back(std::move(*event));
   }
   if (out.empty()) return out;
   forget_old(now);

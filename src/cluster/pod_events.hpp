@@ -13,6 +13,7 @@
 #include "rankward/placement/gang.hpp"
 #include "rankward/placement/gang_call.hpp"
 #include "rankward/placement/reservations.hpp"
+#include "rankward/placement/waiting.hpp"
 #include "token_bucket.hpp"
 
 namespace rankward::cluster {
@@ -29,6 +30,9 @@ inline constexpr std::size_t kMostPodsOfEvent = 5;
                                        bool gated);
 // "ranks 3 and 5 of 8 were not bound in time; ...".
 [[nodiscard]] std::string expired_note(const placement::Reservation& reservation);
+// "no node of 40 takes it: 38: node has no GPUs (NotAGpuNode); 2: registered devices are ...", and
+// what to do about the first fault below the scheduler's matching.
+[[nodiscard]] std::string no_room_note(const placement::WaitingOutlook& outlook);
 
 // Nobody is told the same twice within the interval, and all of them together are bounded: 25 at
 // once, 5 a second after that.
@@ -47,13 +51,18 @@ class PodEvents {
                                                      std::string_view reason, bool warning,
                                                      std::string note, std::size_t most,
                                                      placement::Instant now);
+  // A warning about a pod in no gang; the same limits.
+  [[nodiscard]] std::vector<formats::PodEvent> about(const placement::WaitingPod& pod,
+                                                     std::string_view reason, std::string note,
+                                                     placement::Instant now);
 
  private:
+  [[nodiscard]] bool was_told(const std::string& key, placement::Instant now) const;
   void forget_old(placement::Instant now);
 
   const Limits limits_;
   TokenBucket bucket_;
-  std::map<std::string, std::int64_t, std::less<>> last_;  // by reason and gang key
+  std::map<std::string, std::int64_t, std::less<>> last_;  // by reason and gang key or UID
 };
 
 }  // namespace rankward::cluster

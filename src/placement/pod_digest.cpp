@@ -80,13 +80,11 @@ bool is_job_without_devices(const Request& request, const kube::ObjectMeta& meta
          request.gang->key.starts_with(metadata.namespace_ + "/Job/");
 }
 
-std::optional<PendingMember> pending_member(const kube::Pod& pod, const RequestOptions& options) {
-  auto request = make_request(pod, options);
-  if (!request || !request->gang) return std::nullopt;
+PendingMember pending_member(const kube::Pod& pod, std::string uid, Request request) {
   PendingMember member;
-  member.pod = request->pod;
-  member.uid = pod.metadata.uid.empty() ? member.pod : pod.metadata.uid;
-  member.request = std::make_shared<const Request>(std::move(*request));
+  member.pod = request.pod;
+  member.uid = std::move(uid);
+  member.request = std::make_shared<const Request>(std::move(request));
   member.spec = without_unread(pod.spec);
   member.nominated_node = pod.status.nominated_node_name;
   member.unschedulable = pod.status.unschedulable;
@@ -94,8 +92,29 @@ std::optional<PendingMember> pending_member(const kube::Pod& pod, const RequestO
     (gate == kGangGate ? member.gated : member.gated_by_others) = true;
   }
   member.deleting = pod.metadata.deleting;
-  if (is_job_without_devices(*member.request, pod.metadata) && !member.gated) return std::nullopt;
   return member;
+}
+
+bool is_gated_by_us(const kube::Pod& pod) {
+  const auto& gates = pod.spec.scheduling_gates;
+  return std::find(gates.begin(), gates.end(), kGangGate) != gates.end();
+}
+
+// What is kept of a pod without a node, if anything.
+void keep_pending(const kube::Pod& pod, const RequestOptions& options, PodDigest& digest) {
+  auto request = make_request(pod, options);
+  if (!request) return;
+  if (request->gang) {
+    if (is_job_without_devices(*request, pod.metadata) && !is_gated_by_us(pod)) return;
+    digest.pending = pending_member(pod, digest.key, std::move(*request));
+  } else if (pod.status.unschedulable && !pod.metadata.deleting && !request->devices.empty()) {
+    auto waiting = std::make_shared<WaitingPod>();
+    waiting->uid = digest.key;
+    waiting->pod = request->pod;
+    waiting->request = std::make_shared<const Request>(std::move(*request));
+    waiting->spec = without_unread(pod.spec);
+    digest.waiting = std::move(waiting);
+  }
 }
 
 }  // namespace
@@ -105,7 +124,7 @@ PodDigest digest_of(const kube::Pod& pod, const RequestOptions& options) {
   digest.key = pod.metadata.uid.empty() ? pod.metadata.full_name() : pod.metadata.uid;
   if (pod.is_terminal()) return digest;
   if (pod.spec.node_name.empty()) {
-    digest.pending = pending_member(pod, options);
+    keep_pending(pod, options, digest);
   } else {
     digest.node = pod.spec.node_name;
     digest.holder = holder_of(pod, digest.key);

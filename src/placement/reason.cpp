@@ -124,7 +124,8 @@ constexpr std::array<Reason, kReasonCodes> kReasons{{
     {kPlannedElsewhere, "PlannedElsewhere", Stage::kMatch, "the gang's places are on other nodes",
      kNo, false, false, true,
      "Nothing: the gang has a plan, and the scheduler offered nodes that are not in it. If the pod "
-     "stays Pending, see what the scheduler has against the planned nodes (rankward explain)."},
+     "stays Pending, see what the scheduler has against the planned nodes (its FailedScheduling "
+     "event)."},
 
     {kNumaCannotAlign, "NumaCannotAlign", Stage::kMatch,
      "free GPUs are split over NUMA nodes and cannot be aligned", kIfEmptyNodeFits, true, false,

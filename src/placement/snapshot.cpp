@@ -192,6 +192,11 @@ bool Snapshot::hears_owners_of(std::string_view gang_kind) const {
          std::find(owner_kinds_->begin(), owner_kinds_->end(), gang_kind) != owner_kinds_->end();
 }
 
+const Snapshot::WaitingPods& Snapshot::waiting_pods() const {
+  static const WaitingPods kNone;
+  return waiting_ ? *waiting_ : kNone;
+}
+
 void Snapshot::for_each_pending_gang(const std::function<void(const GangState&)>& visit) const {
   for (const auto& part : gangs_) {
     if (!part) continue;

@@ -31,7 +31,8 @@ struct SnapshotBuilder::State {
     }
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
-  // Where a pod is kept: on its node, else with its gang. The strings are the keys there.
+  // Where a pod is kept: on its node, with its gang, else among those that wait. The strings are
+  // the keys there.
   struct Place {
     const std::string* node = nullptr;
     const std::string* gang_key = nullptr;
@@ -41,6 +42,8 @@ struct SnapshotBuilder::State {
   Entries entries;                  // by node name
   Snapshot::NameMap<Place> places;  // by UID
   GangRoster gangs;
+  Snapshot::WaitingPods waiting;
+  bool waiting_changed = false;
   std::shared_ptr<const std::vector<std::string>> owner_kinds;
   std::vector<std::string> changed;  // names of entries with `changed` set
   bool nodes_changed = true;         // a node has come or gone, so indexes move
@@ -65,8 +68,11 @@ struct SnapshotBuilder::State {
     const auto found = places.find(uid);
     if (found == places.end()) return;
     const Place place = found->second;
-    if (place.node == nullptr) {
+    if (place.gang_key != nullptr) {
       gangs.remove_pending(std::string(*place.gang_key), found->first);
+    } else if (place.node == nullptr) {
+      waiting.erase(found->first);
+      waiting_changed = true;
     } else {
       const auto entry = entries.find(*place.node);
       std::vector<Holder>& holders = entry->second.holders();
@@ -232,6 +238,10 @@ void SnapshotBuilder::put_pod(PodDigest digest) {
     state_->put_holder(digest.node, std::move(*digest.holder));
   } else if (digest.pending) {
     state_->places[digest.key].gang_key = &state_->gangs.put_pending(std::move(*digest.pending));
+  } else if (digest.waiting && state_->waiting.size() < kMostWaitingPods) {
+    state_->places[digest.key] = {};
+    state_->waiting.insert_or_assign(digest.key, std::move(digest.waiting));
+    state_->waiting_changed = true;
   }
 }
 
@@ -252,6 +262,8 @@ void SnapshotBuilder::clear_pods() {
     state_->mark(name, entry);
   }
   state_->gangs.clear_members();
+  state_->waiting_changed = state_->waiting_changed || !state_->waiting.empty();
+  state_->waiting.clear();
   state_->places.clear();
 }
 
@@ -273,13 +285,16 @@ void SnapshotBuilder::set_owner_kinds(std::vector<std::string> gang_kinds) {
 
 bool SnapshotBuilder::changed() const {
   return state_->nodes_changed || state_->owner_kinds != state_->last->owner_kinds_ ||
-         !state_->changed.empty() || !state_->gangs.changed().empty();
+         !state_->changed.empty() || !state_->gangs.changed().empty() || state_->waiting_changed;
 }
 
 std::shared_ptr<const Snapshot> SnapshotBuilder::build() {
   auto next = std::make_shared<Snapshot>();
   next->number_ = state_->last->number_ + 1;
   next->owner_kinds_ = state_->owner_kinds;
+  next->waiting_ = !state_->waiting_changed
+                       ? state_->last->waiting_
+                       : std::make_shared<const Snapshot::WaitingPods>(state_->waiting);
   if (state_->nodes_changed) {
     state_->number_nodes(*next);
   } else {
@@ -291,6 +306,7 @@ std::shared_ptr<const Snapshot> SnapshotBuilder::build() {
   }
   state_->changed.clear();
   state_->gangs.forget_changes();
+  state_->waiting_changed = false;
   state_->nodes_changed = false;
   state_->last = next;
   return next;

@@ -49,6 +49,12 @@ class GangKeeperTest : public testing::Test {
     }
     return world_.take_log();
   }
+  // In no gang, and kept aside by the scheduler.
+  void put_single(const std::string& name, std::int64_t gpus) {
+    auto pod = placement::testing::pod(name, {{"nvidia.com/gpu", gpus}});
+    pod.status.unschedulable = true;
+    world_.put_pod(std::move(pod));
+  }
   std::vector<std::string> settle() { return pass(milliseconds(1'000)); }
 
   FakeClock clock_{std::chrono::system_clock::time_point(std::chrono::hours(24 * 365 * 56))};
@@ -235,6 +241,20 @@ TEST_F(GangKeeperTest, WritesKeepToTheirRate) {
   EXPECT_NE(world_.nomination_of("job-7"), "");
 }
 
+// At this rate the last gates go two minutes after the plan, of which nobody has called.
+TEST_F(GangKeeperTest, APlanDoesNotEndAndNoGateGoesEarlyWhileOurOwnRateHoldsItUp) {
+  options_.rate = {.per_second = 0.125, .burst = 1};
+  world_.put_gang("gated", 8, {kGate});
+  const auto written = pass(milliseconds(140'000));
+  EXPECT_THAT(world_.events(), Not(Contains(HasSubstr("GangPlaceExpired"))));
+  ASSERT_THAT(written, SizeIs(16));
+  for (int rank = 0; rank < 8; ++rank) {
+    EXPECT_THAT(written[rank], testing::StartsWith("nominate gated-" + std::to_string(rank)));
+    EXPECT_EQ(written[8 + rank], "lift gated-" + std::to_string(rank));
+  }
+  EXPECT_EQ(rounds_->stats().planned, 1U);
+}
+
 TEST_F(GangKeeperTest, WithoutNominationTheRestWorks) {
   options_.nominate = false;
   world_.put_gang("job", 2);
@@ -376,6 +396,63 @@ TEST_F(GangKeeperTest, ABoundRankIsLeftAloneAndItsPlaceMadeAgainIsNominated) {
   again.metadata.uid = "uid-job-2-again";
   world_.put_pod(std::move(again));
   EXPECT_THAT(settle(), ElementsAre("nominate job-2-again a2"));
+}
+
+// Another replica's reservation, say, has kept it from a place, and ends without an event.
+TEST_F(GangKeeperTest, APodThatSleepsThoughItFitsIsWokenEverMoreSlowly) {
+  put_single("sleeper", 8);
+  EXPECT_THAT(pass(milliseconds(4'500)), IsEmpty()) << "it may have been refused this very moment";
+  EXPECT_THAT(pass(milliseconds(5'000)), ElementsAre("wake"));
+  EXPECT_THAT(pass(milliseconds(10'000)), IsEmpty());
+  EXPECT_THAT(pass(milliseconds(600'000)),
+              SizeIs(testing::AllOf(testing::Ge(4U), testing::Le(6U))));
+  world_.bind("sleeper", "a0");
+  EXPECT_THAT(pass(milliseconds(600'000)), IsEmpty());
+  EXPECT_THAT(world_.events(), IsEmpty());
+}
+
+TEST_F(GangKeeperTest, NobodyIsWokenForPlacesThatAGangHoldsUntilTheyAreFree) {
+  world_.put_gang("job", 8);
+  settle();
+  put_single("sleeper", 8);
+  EXPECT_THAT(pass(milliseconds(30'000)), IsEmpty());
+  EXPECT_THAT(world_.events(), ElementsAre("GangPlanned job-0"));
+  for (int rank = 0; rank < 8; ++rank)
+    world_.remove_pod("job-" + std::to_string(rank));
+  EXPECT_THAT(pass(milliseconds(2'000)), ElementsAre("wake"));
+}
+
+// The scheduler says "Insufficient nvidia.com/gpu" and never asks.
+TEST_F(GangKeeperTest, APodThatNoNodeTakesIsToldOnceWhatTheSchedulerCannotSee) {
+  for (const char* name : {"a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"}) {
+    auto node = GangWorld::make_node(name);
+    node.allocatable.insert_or_assign("nvidia.com/gpu", kube::Quantity(0));
+    world_.put_node(std::move(node));
+  }
+  put_single("sleeper", 8);
+  EXPECT_THAT(pass(milliseconds(600'000)), IsEmpty());
+  ASSERT_THAT(world_.events(), ElementsAre("PodWaiting sleeper"));
+  const auto& event = world_.events_.front();
+  EXPECT_TRUE(event.warning);
+  EXPECT_THAT(event.note, testing::StartsWith("no node of 8 takes it: 8: registered devices are"));
+  EXPECT_THAT(event.note, HasSubstr("(NothingAllocatable)"));
+  EXPECT_THAT(event.note, HasSubstr("device plugin's log"));
+}
+
+TEST_F(GangKeeperTest, PodsOfOtherSchedulersAreNeitherWokenNorTold) {
+  options_.scheduler_names = {"rankward"};
+  put_single("sleeper", 8);
+  EXPECT_THAT(pass(milliseconds(60'000)), IsEmpty());
+}
+
+TEST_F(GangKeeperTest, WhoWaitsForUsedGpusIsNotTold) {
+  for (const char* name : {"a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"}) {
+    put_single(std::string("on-") + name, 8);
+    world_.bind(std::string("on-") + name, name);
+  }
+  put_single("sleeper", 8);
+  EXPECT_THAT(pass(milliseconds(600'000)), IsEmpty());
+  EXPECT_THAT(world_.events(), IsEmpty()) << "the scheduler's own event says so";
 }
 
 }  // namespace

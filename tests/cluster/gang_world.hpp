@@ -42,6 +42,7 @@ class GangWorld final : public SnapshotSource, public GangWrites {
     node.ready = ready;
     cluster_.add(std::move(node), placement::testing::hgx());
   }
+  void put_node(kube::Node node) { cluster_.add(std::move(node), placement::testing::hgx()); }
   void remove_node(const std::string& name) { cluster_.remove_node(name); }
 
   // Rank `rank` of a gang of `size` pods with a node of GPUs each.

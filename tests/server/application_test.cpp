@@ -120,6 +120,57 @@ TEST_F(ApplicationTest, AnAnnotationOutsideItsFormIsAnErrorThatNamesIt) {
               HasSubstr("rankward.io/gpu-memory"));
 }
 
+// What `pod` of four GPUs evicts on each node, as kube-scheduler sends it to a nodeCacheCapable
+// extender.
+std::string preemption(const std::string& pod, const std::string& candidates) {
+  return R"({"Pod":)" + pod + R"(,"NodeNameToVictims":null,"NodeNameToMetaVictims":{)" +
+         candidates + "}}";
+}
+std::string lone_pod(const std::string& resource, const std::string& annotations = "") {
+  return R"({"metadata":{"name":"urgent","namespace":"team-a","uid":"u","annotations":{)" +
+         annotations + R"(}},"spec":{"containers":[{"name":"c","resources":{"limits":{")" +
+         resource + R"(":"8"}}}]}})";
+}
+constexpr const char* kThreeCandidates =
+    R"("a-0":{"Pods":[{"UID":"v"},{"UID":"never-seen"}],"NumPDBViolations":2},)"
+    R"("a-no-rdma":{"Pods":[],"NumPDBViolations":0},)"
+    R"("not-in-the-snapshot":{"Pods":null,"NumPDBViolations":0})";
+
+TEST_F(ApplicationTest, PreemptKeepsOnlyNodesThatFitOnceTheVictimsAreGone) {
+  start(&inventory_);
+  const auto response =
+      extender("/preempt",
+               preemption(lone_pod("nvidia.com/gpu", R"("rankward.io/transport":"rdma-required")"),
+                          kThreeCandidates));
+  ASSERT_TRUE(response) << response.error().to_string();
+  EXPECT_EQ(response->status, 200);
+  EXPECT_EQ(response->body,
+            R"({"NodeNameToMetaVictims":{)"
+            R"("a-0":{"Pods":[{"UID":"v"},{"UID":"never-seen"}],"NumPDBViolations":2},)"
+            R"("not-in-the-snapshot":{"Pods":[],"NumPDBViolations":0}}})");
+}
+
+TEST_F(ApplicationTest, PreemptLeavesPodsThatAreNotOursToTheScheduler) {
+  start(&inventory_);
+  const auto response =
+      extender("/preempt", preemption(lone_pod("example.com/fpga"), kThreeCandidates));
+  for (const char* node : {"a-0", "a-no-rdma", "not-in-the-snapshot"})
+    EXPECT_THAT(response->body, HasSubstr("\"" + std::string(node) + "\":{"));
+}
+
+TEST_F(ApplicationTest, PreemptDoesNotOfferWhatAGangHolds) {
+  start(&inventory_);
+  // Four ranks of eight GPUs are planned onto the four free nodes of one leaf.
+  const std::vector<std::string> leaf = {"b-0", "b-1", "b-2", "b-3"};
+  const auto planned = extender("/filter", formats::write_extender_args(rank(0), leaf));
+  ASSERT_THAT(formats::read_filter_answer(planned->body).value().node_names, SizeIs(1));
+  const auto response =
+      extender("/preempt", preemption(lone_pod("nvidia.com/gpu"),
+                                      R"("a-0":{"Pods":[]},"b-0":{"Pods":[]},"b-3":{"Pods":[]})"));
+  EXPECT_EQ(response->body,
+            R"({"NodeNameToMetaVictims":{"a-0":{"Pods":[],"NumPDBViolations":0}}})");
+}
+
 TEST_F(ApplicationTest, UnknownPathsAndMethodsAreRefused) {
   start(&inventory_);
   EXPECT_EQ(extender("/bind", "{}")->status, 404);

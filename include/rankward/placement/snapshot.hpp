@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -104,6 +105,18 @@ struct NodeState {
 // Whether the node advertises a device of any accelerator, healthy or not.
 [[nodiscard]] bool has_accelerators(const NodeState& node);
 
+// A pod that asks for devices, is in no gang, and that the scheduler has tried in vain. Of these
+// the scheduler may not have asked us about a single node: its own filters come first.
+struct WaitingPod {
+  std::string uid;
+  std::string pod;  // namespace/name
+  std::shared_ptr<const Request> request;
+  std::shared_ptr<const kube::PodSpec> spec;
+};
+
+// So many are kept; a cluster may have a hundred thousand, all for the same few reasons.
+inline constexpr std::size_t kMostWaitingPods = 1'000;
+
 class Snapshot {
  public:
   [[nodiscard]] std::uint64_t number() const { return number_; }
@@ -121,6 +134,10 @@ class Snapshot {
   [[nodiscard]] bool hears_owners_of(std::string_view gang_kind) const;
   // Every gang that has a pod without a node, in no order to rely on.
   void for_each_pending_gang(const std::function<void(const GangState&)>& visit) const;
+  // By UID; at most kMostWaitingPods, whichever came first. Nothing that is answered to a call may
+  // depend on it.
+  using WaitingPods = std::map<std::string, std::shared_ptr<const WaitingPod>, std::less<>>;
+  [[nodiscard]] const WaitingPods& waiting_pods() const;
 
  private:
   friend class SnapshotBuilder;
@@ -149,6 +166,7 @@ class Snapshot {
   std::shared_ptr<const Names> by_name_;                 // null: no nodes
   std::array<std::shared_ptr<const Gangs>, kGangParts> gangs_;
   std::shared_ptr<const std::vector<std::string>> owner_kinds_;  // null: none
+  std::shared_ptr<const WaitingPods> waiting_;                   // null: none
 };
 
 // What is kept of a pod, worked out apart from the builder: a small part of it, and most of the
@@ -157,7 +175,8 @@ struct PodDigest {
   std::string key;   // UID; namespace/name where there is none
   std::string node;  // where `holder` is
   std::optional<Holder> holder;
-  std::optional<PendingMember> pending;  // neither: nothing is kept
+  std::optional<PendingMember> pending;
+  std::shared_ptr<const WaitingPod> waiting;  // none of the three: nothing is kept
 };
 [[nodiscard]] PodDigest digest_of(const kube::Pod& pod, const RequestOptions& options = {});
 
@@ -179,7 +198,8 @@ class SnapshotBuilder {
   // nothing; a pod that is being deleted holds its devices until it is gone. A pod may come before
   // its node. Pods without a node are kept where they belong to a gang and have not ended; one
   // whose annotations are not in their form belongs to none. A Job's pods are all alike: where they
-  // ask for no device and carry no gate of ours, they are not kept.
+  // ask for no device and carry no gate of ours, they are not kept. See WaitingPod for those in no
+  // gang.
   void put_pod(const kube::Pod& pod);
   void put_pod(PodDigest digest);
   // By the same key.
