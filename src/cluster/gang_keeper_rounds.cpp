@@ -160,6 +160,9 @@ void GangRounds::plan(Sight& sight, const ClusterView& view, Instant now, bool l
     record.plan_at = now.milliseconds + record.plan_wait;
     if (outcome.standing == GangStanding::kPlanned && outcome.reservation != current) {
       ++counters_.planned;
+      if (options_.on_planned) {
+        options_.on_planned(placement::tiers_of(*outcome.reservation, *view.snapshot));
+      }
       sight.planned_now = true;
       sight.sleeps = sight.sleeps || record.refused;
     }

@@ -71,14 +71,14 @@ void add_waiting(const GangState* gang, GangNeed& need, Roles& roles, std::int32
 // Sizes by the owners' word, else by what the pods say of the whole gang.
 void set_sizes(const GangState* gang, std::optional<std::int32_t> total, std::int32_t leaders,
                Roles& roles) {
-  std::map<std::string_view, std::int32_t> by_role;
+  std::map<std::string_view, RoleSize> by_role;
   if (gang != nullptr) {
     for (const GangFacts& facts : gang->facts) {
       for (const RoleSize& size : facts.sizes) {
         if (size.role.empty() && !total) {
           total = size.pods;
         } else if (!size.role.empty()) {
-          by_role[size.role] = size.pods;
+          by_role[size.role] = size;
         }
       }
     }
@@ -90,8 +90,9 @@ void set_sizes(const GangState* gang, std::optional<std::int32_t> total, std::in
     if (size == by_role.end()) {
       ++open;
     } else {
-      role.part.size = size->second;
-      known += size->second;
+      role.part.size = size->second.pods;
+      role.part.least = size->second.least;
+      known += size->second.pods;
     }
   }
   if (!total || open == 0) return;
@@ -139,6 +140,21 @@ const PartNeed* GangNeed::part(std::string_view role) const {
   const auto found = std::find_if(parts.begin(), parts.end(),
                                   [role](const PartNeed& part) { return part.role == role; });
   return found == parts.end() ? nullptr : &*found;
+}
+
+std::optional<GangNeed> GangNeed::fewest() const {
+  std::optional<GangNeed> out;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const PartNeed& part = parts[i];
+    const auto stand = static_cast<std::int32_t>(part.bound.size());
+    // Between none and the least some stand: which numbers the others have, only the whole tells.
+    const bool may_be_smaller =
+        part.least > 0 && part.least < part.size && (stand == 0 || stand >= part.least);
+    if (!may_be_smaller || stand >= part.size) continue;
+    if (!out) out = *this;
+    out->parts[i].size = std::max(part.least, stand);
+  }
+  return out;
 }
 
 bool is_pinned(const kube::PodSpec& spec) {

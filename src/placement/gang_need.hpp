@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,8 @@ struct PartNeed {
   std::string role;
   std::shared_ptr<const Request> request;  // of one of its pods
   std::shared_ptr<const kube::PodSpec> spec;
-  std::int32_t size = 0;  // ranks in all; 0: not known
+  std::int32_t size = 0;   // ranks in all; 0: not known
+  std::int32_t least = 0;  // RoleSize::least
   // Ranks that stand, one entry each, by node; a rank that stands twice is there once.
   std::vector<NodeIndex> bound;
   // Ranks that wait, one pod each: no retries of one rank, nobody on its way out, none of a rank
@@ -46,6 +48,10 @@ struct GangNeed {
   [[nodiscard]] bool complete() const;
   [[nodiscard]] bool whole() const;  // nothing is missing
   [[nodiscard]] const PartNeed* part(std::string_view role) const;
+  // What has to start together where there is no room for all: parts that may be smaller are as
+  // small as they may, or as large as they stand. The ranks beyond are late ones. Nothing where no
+  // part may be smaller than it is.
+  [[nodiscard]] std::optional<GangNeed> fewest() const;
 };
 
 // A pod of the gang that a call is about, which the Snapshot may not show yet.

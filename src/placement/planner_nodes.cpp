@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "availability.hpp"
+#include "fabric_tier.hpp"
 #include "network.hpp"
 #include "node_room.hpp"
 #include "transport_class.hpp"
@@ -249,14 +250,21 @@ class NodeReader {
 
 }  // namespace
 
+std::optional<std::uint32_t> tier_by(std::string_view level, const NodeState& node) {
+  if (level == "clique") return kCliqueTier;
+  for (std::uint32_t above = 0; above < std::size(kTierNames); ++above) {
+    if (level == kTierNames[above]) return kLeafTier + above;
+  }
+  const auto& keys = node.topology->fabric.keys;
+  const auto found = std::find(keys.begin(), keys.end(), level);
+  if (found == keys.end()) return std::nullopt;
+  return kLeafTier + static_cast<std::uint32_t>(found - keys.begin());
+}
+
 std::string domain_by(std::string_view level, const NodeState& node) {
   const topology::FabricPosition& fabric = node.topology->fabric;
-  if (level == "clique") return fabric.clique;
-  for (std::size_t tier = 0; tier < std::size(kTierNames); ++tier) {
-    if (level == kTierNames[tier]) return path_down_to(tier, fabric);
-  }
-  for (std::size_t tier = 0; tier < fabric.keys.size(); ++tier) {
-    if (level == fabric.keys[tier]) return path_down_to(tier, fabric);
+  if (const auto tier = tier_by(level, node)) {
+    return *tier == kCliqueTier ? fabric.clique : path_down_to(*tier - kLeafTier, fabric);
   }
   const std::string* value = kube::find(node.node->metadata.labels, level);
   return value == nullptr ? std::string() : *value;

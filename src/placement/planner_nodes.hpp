@@ -66,5 +66,7 @@ struct PlanNodes {
 // the label of a fabric tier the domain is the whole path down to it, since leaf names may repeat
 // from spine to spine. "" where the node says nothing of it.
 [[nodiscard]] std::string domain_by(std::string_view level, const NodeState& node);
+// The tier that such a level names on this node; nothing for a label that is no tier of the fabric.
+[[nodiscard]] std::optional<std::uint32_t> tier_by(std::string_view level, const NodeState& node);
 
 }  // namespace rankward::placement

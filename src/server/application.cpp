@@ -212,6 +212,7 @@ void Application::Impl::open_keeper(cluster::ApiServer api) {
   options.scheduler_names = configuration.scheduler_names;
   options.placement = configuration.placement;
   options.timing.gate_max_hold = configuration.gate_max_hold;
+  options.on_planned = [this](const placement::PlanTiers& tiers) { metrics.planned_ahead(tiers); };
   options.on_event = [this](const cluster::WatchEvent& event) { log_event(log, event); };
   keeper = std::make_unique<cluster::GangKeeper>(std::move(api), *board, std::move(options));
   keeper->start();

@@ -106,12 +106,16 @@ std::string_view to_string(placement::GangStanding standing) {
   return "";
 }
 
-void describe(const placement::CallAnswer& answer, record::Decision& decision) {
+void describe(const placement::CallAnswer& answer, const placement::Snapshot& snapshot,
+              record::Decision& decision) {
   if (decision.gang.empty()) return;
   decision.standing = to_string(answer.gang.standing);
   decision.plan_missed = answer.plan_missed;
   decision.planned_now = answer.planned_now;
   if (answer.gang.reservation) {
+    if (answer.planned_now) {
+      decision.tiers = placement::tiers_of(*answer.gang.reservation, snapshot);
+    }
     decision.plan = answer.gang.reservation->plan_number;
     decision.plan_snapshot = answer.gang.reservation->snapshot;
   }
@@ -214,7 +218,7 @@ Answer Extender::filter(std::string_view body, std::string& out) const {
   }
   const Ranking& ranking = judged->answer.ranking;
   decision.snapshot = judged->snapshot->number();
-  describe(judged->answer, decision);
+  describe(judged->answer, *judged->snapshot, decision);
   if (judged->answer.gang.standing == placement::GangStanding::kWaiting) {
     // An error makes the scheduler come back after its backoff; an unschedulable pod may sleep.
     return filter_error("rankward waits to plan gang " + request->gang->key + ": " +
@@ -293,7 +297,7 @@ Answer Extender::prioritize(std::string_view body, std::string& out) const {
     if (!judged) return bad_request(judged.error(), std::move(decision), out);
     const Ranking& ranking = judged->answer.ranking;
     decision.snapshot = judged->snapshot->number();
-    describe(judged->answer, decision);
+    describe(judged->answer, *judged->snapshot, decision);
     for (const placement::Ranked& ranked : ranking.fits) {
       memory.scores[ranked.candidate] = ranked.score;
     }

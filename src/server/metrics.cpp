@@ -2,6 +2,7 @@
 
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace rankward::server {
@@ -13,6 +14,9 @@ constexpr std::array<std::string_view, 3> kOutcomes = {"ok", "error", "bad_reque
 // up.
 const prometheus::Histogram::BucketBoundaries kBuckets = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
+
+// Fabrics have three or four; keeps labels few whatever a configuration says.
+constexpr std::uint32_t kMostTier = 8;
 
 }  // namespace
 
@@ -62,6 +66,12 @@ Metrics::Metrics(const std::vector<std::string>& rules,
     return &prometheus::BuildCounter().Name(name).Help(help).Register(registry_).Add({});
   };
   plans_ = single("rankward_plans_total", "Plans that filter calls made or changed.");
+  tiers_ = &prometheus::BuildCounter()
+                .Name("rankward_plan_tiers_total")
+                .Help(
+                    "Plans, by the fabric tier that was asked for and the highest one crossed: 0 "
+                    "is one node or NVLink clique, 1 the leaf.")
+                .Register(registry_);
   plan_misses_ =
       single("rankward_plan_miss_total", "Filter calls that offered no place of the gang's plan.");
   plan_refusals_ =
@@ -101,8 +111,22 @@ void Metrics::rejected(placement::ReasonCode code, std::uint32_t nodes) {
   rejects_[static_cast<std::size_t>(code)]->Increment(nodes);
 }
 
-void Metrics::planned() {
+void Metrics::planned(const placement::PlanTiers& tiers) {
   plans_->Increment();
+  count("filter", tiers);
+}
+
+void Metrics::planned_ahead(const placement::PlanTiers& tiers) {
+  count("watch", tiers);
+}
+
+void Metrics::count(std::string_view made_by, const placement::PlanTiers& tiers) {
+  const auto label = [](std::uint32_t tier) { return std::to_string(std::min(tier, kMostTier)); };
+  tiers_
+      ->Add({{"by", std::string(made_by)},
+             {"asked", tiers.asked ? label(*tiers.asked) : "none"},
+             {"achieved", label(tiers.achieved)}})
+      .Increment();
 }
 
 void Metrics::plan_missed() {

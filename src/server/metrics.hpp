@@ -2,6 +2,7 @@
 #pragma once
 
 #include <prometheus/counter.h>
+#include <prometheus/family.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "rankward/admission/judge.hpp"
+#include "rankward/placement/plan_tiers.hpp"
 #include "rankward/placement/reason.hpp"
 
 namespace rankward::server {
@@ -42,7 +44,9 @@ class Metrics {
   void answered(Verb verb, Outcome outcome, double seconds);
   void rejected(placement::ReasonCode code, std::uint32_t nodes);
   // What a filter call made of a gang's plan.
-  void planned();
+  // By a filter call; from the watch.
+  void planned(const placement::PlanTiers& tiers);
+  void planned_ahead(const placement::PlanTiers& tiers);
   void plan_missed();
   void plan_refused();
   void found(const admission::RuleCount& count);
@@ -56,7 +60,10 @@ class Metrics {
   std::array<std::array<prometheus::Counter*, 3>, kVerbs> requests_{};
   std::array<prometheus::Histogram*, kVerbs> durations_{};
   std::array<prometheus::Counter*, placement::kReasonCodes> rejects_{};
+  void count(std::string_view made_by, const placement::PlanTiers& tiers);
+
   prometheus::Counter* plans_ = nullptr;
+  prometheus::Family<prometheus::Counter>* tiers_ = nullptr;
   prometheus::Counter* plan_misses_ = nullptr;
   prometheus::Counter* plan_refusals_ = nullptr;
   using ByName = std::map<std::string, prometheus::Counter*, std::less<>>;

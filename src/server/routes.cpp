@@ -107,7 +107,7 @@ net::Handler extender_handler(const Extender& extender, std::vector<std::string>
             metrics.rejected(static_cast<placement::ReasonCode>(code), nodes);
           }
         }
-        if (answer.decision.planned_now) metrics.planned();
+        if (answer.decision.planned_now) metrics.planned(answer.decision.tiers);
         if (answer.decision.plan_missed) metrics.plan_missed();
         if (answer.decision.plan_refused) metrics.plan_refused();
       }

@@ -120,7 +120,15 @@ TEST_F(ApplicationTest, AnAnnotationOutsideItsFormIsAnErrorThatNamesIt) {
               HasSubstr("rankward.io/gpu-memory"));
 }
 
-// What `pod` of four GPUs evicts on each node, as kube-scheduler sends it to a nodeCacheCapable
+TEST_F(ApplicationTest, PlansAreCountedByTheTierTheyAskedForAndCross) {
+  start(&inventory_);
+  const std::vector<std::string> leaf = {"b-0", "b-1", "b-2", "b-3"};
+  (void)extender("/filter", formats::write_extender_args(rank(0), leaf));
+  EXPECT_TRUE(
+      metrics_come_to(R"(rankward_plan_tiers_total{achieved="1",asked="none",by="filter"} 1)"));
+}
+
+// What `pod` of eight GPUs evicts on each node, as kube-scheduler sends it to a nodeCacheCapable
 // extender.
 std::string preemption(const std::string& pod, const std::string& candidates) {
   return R"({"Pod":)" + pod + R"(,"NodeNameToVictims":null,"NodeNameToMetaVictims":{)" +

@@ -15,6 +15,7 @@
 #include "rankward/cluster/leader.hpp"
 #include "rankward/cluster/plan_board.hpp"
 #include "rankward/cluster/watcher.hpp"
+#include "rankward/placement/plan_tiers.hpp"
 #include "rankward/placement/verdict.hpp"
 
 namespace rankward::cluster {
@@ -63,6 +64,8 @@ struct GangKeeperOptions {
   LeaderOptions leader;  // its namespace, clock, random and on_event are taken from here
   const Clock* clock = &machine_clock();  // outlives the keeper; the board's own
   std::function<double()> random;         // uniform in [0, 1)
+  // Of each plan that was made or changed from the watch; as on_event.
+  std::function<void(const placement::PlanTiers&)> on_planned;
   // For the log; called from the keeper's threads, quick. `resource` is "gangs" or "leases",
   // `object` the gang's key or the pod.
   std::function<void(const WatchEvent&)> on_event;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rankward/placement/plan_tiers.hpp"
 #include "rankward/placement/reason.hpp"
 #include "rankward/record/log.hpp"
 
@@ -41,6 +42,7 @@ struct Decision {
   std::uint64_t plan = 0;           // number of the plan among those of this gang; 0: none
   std::uint64_t plan_snapshot = 0;  // on which it was made
   bool planned_now = false;         // by this call
+  placement::PlanTiers tiers;       // of that plan
   bool plan_missed = false;         // since no place of the last plan was offered
   bool plan_refused = false;        // there is no plan that holds the gang
   std::string refusal;              // why there is no plan, one sentence
