@@ -42,8 +42,12 @@ struct Call {
 std::vector<Candidate> candidates_of(const Call& call) {
   std::vector<Candidate> candidates;
   candidates.reserve(call.names.size());
-  for (const std::string_view name : call.names)
-    candidates.push_back({name, call.view.snapshot->find(name)});
+  NodeIndex guess;
+  for (const std::string_view name : call.names) {
+    const auto index = call.view.snapshot->find(name, guess);
+    if (index) guess.value = index->value + 1;
+    candidates.push_back({name, index});
+  }
   return candidates;
 }
 

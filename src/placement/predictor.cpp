@@ -42,7 +42,11 @@ std::int64_t hosts_pods(const Request& request, const NodeState& node) {
 }
 
 Predictor::Predictor(const Request& request, const Snapshot& snapshot, const Options& options)
-    : request_(request), snapshot_(snapshot), options_(options), gang_(request, snapshot, options) {
+    : request_(request),
+      request_gpus_(request.gpus()),
+      snapshot_(snapshot),
+      options_(options),
+      gang_(request, snapshot, options) {
   if (!gang_.empty() && request_.gpus() > 0) all_others_ = others_than(nullptr);
 }
 
@@ -171,15 +175,23 @@ Prediction Predictor::price(const NodeState& node, const Stand& stand, const Oth
 }
 
 const Prediction& Predictor::on(NodeIndex index, std::optional<std::uint32_t> tier) {
-  const NodeState& node = snapshot_.node(index);
   const GangNode* members = gang_.empty() ? nullptr : gang_.on(index);
   std::uint32_t crossed = tier.value_or(kLeafTier);
-  if (request_.gpus() <= 0 || (!tier && !gang_.empty())) crossed = gang_.tier_with(node);
-  if (members != nullptr || !node.shape) {
-    return made_.emplace_back(work_out(node, members, crossed));
+  if (request_gpus_ <= 0 || (!tier && !gang_.empty())) {
+    crossed = gang_.tier_with(snapshot_.node(index));
   }
-  const Prediction*& known = known_[{node.shape.get(), crossed}];
-  if (known == nullptr) known = &made_.emplace_back(work_out(node, nullptr, crossed));
+  const NodeShape* shape = snapshot_.shape(index);
+  if (members != nullptr || shape == nullptr) {
+    return made_.emplace_back(work_out(snapshot_.node(index), members, crossed));
+  }
+  const std::pair key(shape, crossed);
+  if (last_ != nullptr && key == last_key_) return *last_;
+  const Prediction*& known = known_[key];
+  if (known == nullptr) {
+    known = &made_.emplace_back(work_out(snapshot_.node(index), nullptr, crossed));
+  }
+  last_key_ = key;
+  last_ = known;
   return *known;
 }
 

@@ -62,6 +62,7 @@ class Predictor {
                                        topology::Transport transport);
 
   const Request& request_;
+  const std::int64_t request_gpus_;
   const Snapshot& snapshot_;
   const Options& options_;
   GangView gang_;
@@ -69,7 +70,10 @@ class Predictor {
   std::optional<Others> all_others_;  // of every bound member's node
   std::deque<Prediction> made_;
   // Of nodes without members, by shape and tier.
-  boost::unordered_flat_map<std::pair<const NodeShape*, std::uint32_t>, const Prediction*> known_;
+  using Key = std::pair<const NodeShape*, std::uint32_t>;
+  boost::unordered_flat_map<Key, const Prediction*> known_;
+  Key last_key_{};  // neighbours are mostly the same
+  const Prediction* last_ = nullptr;
   const Prediction* unknown_node_ = nullptr;
 };
 

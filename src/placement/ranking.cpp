@@ -38,17 +38,24 @@ constexpr std::uint32_t kNotCounted = 2;
 constexpr std::uint32_t kLinksUnknown = 4;
 constexpr std::uint32_t kNodeUnknown = 8;
 
-// Fills in what the first device that the node counts says; all devices of one node move together.
-void count_left_over(const Request& request, const NodeState& node, Place& place) {
+struct LeftOver {
+  std::uint32_t doubts = 0;
+  std::int64_t devices = 0;
+};
+
+// What the first device that the node counts says; all devices of one node move together.
+LeftOver count_left_over(const Request& request, const NodeState& node) {
+  LeftOver out;
   for (const DeviceRequest& device : request.devices) {
     if (device.kind == kube::DeviceKind::kFraction) continue;
     const DeviceAmount* has = node.device(device.resource);
     const std::int64_t free = has == nullptr ? 0 : has->free();
-    if (free < device.count) place.doubts |= kNotCounted;
-    place.left_over = std::max<std::int64_t>(0, free - device.count);
-    if (place.left_over > 0 && has->used == 0) place.doubts |= kBreaksWholeFree;
-    return;
+    if (free < device.count) out.doubts |= kNotCounted;
+    out.devices = std::max<std::int64_t>(0, free - device.count);
+    if (out.devices > 0 && has->used == 0) out.doubts |= kBreaksWholeFree;
+    break;
   }
+  return out;
 }
 
 // Buckets start at the least seconds and at each value that is 2 % above the last start.
@@ -91,6 +98,7 @@ class Ranker {
         snapshot_(snapshot),
         candidates_(candidates),
         options_(options),
+        asks_for_nothing_(!request.asks_for_devices() && !request.gang),
         predictor_(request, snapshot, options) {}
 
   void rank(std::size_t most, Ranking& ranking) {
@@ -128,10 +136,6 @@ class Ranker {
     double best = std::numeric_limits<double>::infinity();  // seconds
     int least_known = kBestScore;
   };
-
-  [[nodiscard]] bool asks_for_nothing() const {
-    return !request_.asks_for_devices() && !request_.gang;
-  }
 
   // The rest of the gang has to find room too; with one rank missing there is no rest. Only nodes
   // that are no slower count as room: a leaf that has to be filled up with a slow one is no better
@@ -184,16 +188,31 @@ class Ranker {
       place.prediction = &predictor_.on_unknown_node();
       if (penalised) place.doubts |= kNodeUnknown;
     } else {
-      const NodeState& node = snapshot_.node(*index);
       place.prediction = &predict_on(candidate);
       if (penalised && !place.prediction->topology_known) place.doubts |= kLinksUnknown;
-      if (!asks_for_nothing()) {
-        count_left_over(request_, node, place);
-      } else if (has_accelerators(node)) {
+      if (!asks_for_nothing_) {
+        const LeftOver& left = left_over_on(*index);
+        place.doubts |= left.doubts;
+        place.left_over = left.devices;
+      } else if (has_accelerators(snapshot_.node(*index))) {
         place.doubts |= kNotCounted;
       }
     }
     place.tier = place.prediction->tier;
+  }
+
+  // A shape has the node's devices and what is used of them; its neighbours are mostly the same.
+  [[nodiscard]] const LeftOver& left_over_on(NodeIndex index) {
+    const NodeShape* shape = snapshot_.shape(index);
+    if (shape == nullptr || shape != last_shape_) {
+      last_shape_ = shape;
+      const auto [entry, is_new] = left_over_.try_emplace(shape);
+      if (is_new || shape == nullptr) {
+        entry->second = count_left_over(request_, snapshot_.node(index));
+      }
+      last_left_over_ = entry->second;
+    }
+    return last_left_over_;
   }
 
   [[nodiscard]] const Prediction& predict_on(std::uint32_t candidate) {
@@ -218,7 +237,7 @@ class Ranker {
     const Prediction* last = nullptr;
     for (const Place& place : places_) {
       if ((place.doubts & kNodeUnknown) != 0) continue;
-      if (place.prediction == last && !asks_for_nothing()) continue;
+      if (place.prediction == last && !asks_for_nothing_) continue;
       last = place.prediction;
       scale.least_known = std::min(scale.least_known, known_score(place, scale));
     }
@@ -226,7 +245,7 @@ class Ranker {
   }
 
   [[nodiscard]] int known_score(const Place& place, const Scale& scale) const {
-    if (asks_for_nothing() && (place.doubts & kNotCounted) != 0) return 0;
+    if (asks_for_nothing_ && (place.doubts & kNotCounted) != 0) return 0;
     return placement::score_of(place.prediction->seconds.value, scale.best);
   }
 
@@ -252,9 +271,13 @@ class Ranker {
   const Snapshot& snapshot_;
   std::span<const Candidate> candidates_;
   const Options& options_;
+  const bool asks_for_nothing_;
   Predictor predictor_;
   std::vector<std::uint32_t> tiers_;  // by candidate; empty: no gang to look ahead for
   std::vector<Place> places_;
+  boost::unordered_flat_map<const NodeShape*, LeftOver> left_over_;
+  const NodeShape* last_shape_ = nullptr;
+  LeftOver last_left_over_;
 };
 
 // Why nodes are refused, whatever others hold on them. Where the shape of a node says all that is
@@ -265,15 +288,22 @@ class Judge {
         const Options& options)
       : request_(request),
         spec_(spec),
+        snapshot_(snapshot),
         options_(options),
         ranks_(request, GangView(request, snapshot, options), snapshot) {}
 
-  std::optional<ReasonCode> filter(const NodeState& node, bool taken_by_others) {
-    const Judged judged = shape_is_enough(request_, node) ? known(node) : work_out(node);
-    if (judged.reason) return judged.reason;
-    if (taken_by_others) return ReasonCode::kReservedForGang;
-    if (!judged.admitted) return ReasonCode::kTransportMismatch;
-    return std::nullopt;
+  std::optional<ReasonCode> filter(NodeIndex index, bool taken_by_others) {
+    const NodeShape* shape = snapshot_.shape(index);
+    if (!shape_is_enough(request_, shape)) {
+      return answer(work_out(snapshot_.node(index)), taken_by_others);
+    }
+    if (shape != last_shape_) {
+      const auto [entry, is_new] = known_.try_emplace(shape);
+      if (is_new) entry->second = work_out(snapshot_.node(index));
+      last_shape_ = shape;
+      last_ = entry->second;
+    }
+    return answer(last_, taken_by_others);
   }
 
   Verdict explain(const NodeState& node, bool taken_by_others) {
@@ -295,17 +325,21 @@ class Judge {
     if (!judged.reason) judged.admitted = ranks_.admits(node);
     return judged;
   }
-  const Judged& known(const NodeState& node) {
-    const auto [entry, is_new] = known_.try_emplace(node.shape.get());
-    if (is_new) entry->second = work_out(node);
-    return entry->second;
+  static std::optional<ReasonCode> answer(const Judged& judged, bool taken_by_others) {
+    if (judged.reason) return judged.reason;
+    if (taken_by_others) return ReasonCode::kReservedForGang;
+    if (!judged.admitted) return ReasonCode::kTransportMismatch;
+    return std::nullopt;
   }
 
   const Request& request_;
   const kube::PodSpec& spec_;
+  const Snapshot& snapshot_;
   const Options& options_;
   ClassOfRanks ranks_;
   boost::unordered_flat_map<const NodeShape*, Judged> known_;
+  const NodeShape* last_shape_ = nullptr;
+  Judged last_;
 };
 
 }  // namespace
@@ -328,14 +362,14 @@ Ranking rank(const Request& request, const kube::PodSpec& spec, const Snapshot& 
       ranking.reasons.push_back(ranking.verdicts.back().reason);
       continue;
     }
-    const NodeState& node = snapshot.node(*candidate.index);
+    const NodeIndex index = *candidate.index;
     const bool taken =
-        held != nullptr && is_taken_by_others(request, node, held->on(*candidate.index));
+        held != nullptr && is_taken_by_others(request, snapshot.node(index), held->on(index));
     if (use == Use::kFilter) {
-      ranking.reasons.push_back(judge.filter(node, taken));
+      ranking.reasons.push_back(judge.filter(index, taken));
       continue;
     }
-    ranking.verdicts.push_back(judge.explain(node, taken));
+    ranking.verdicts.push_back(judge.explain(snapshot.node(index), taken));
     ranking.reasons.push_back(ranking.verdicts.back().reason);
   }
   Ranker(request, snapshot, candidates, options).rank(most, ranking);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "node_names.hpp"
+
 namespace rankward::placement {
 
 namespace {
@@ -168,8 +170,13 @@ bool has_accelerators(const NodeState& node) {
 std::optional<NodeIndex> Snapshot::find(std::string_view name) const {
   if (!by_name_) return std::nullopt;
   const auto found = by_name_->find(name);
-  if (found == by_name_->end()) return std::nullopt;
-  return NodeIndex{found->second};
+  return found ? std::optional(NodeIndex{*found}) : std::nullopt;
+}
+
+std::optional<NodeIndex> Snapshot::find(std::string_view name, NodeIndex guess) const {
+  if (!by_name_) return std::nullopt;
+  const auto found = by_name_->find(name, guess.value);
+  return found ? std::optional(NodeIndex{*found}) : std::nullopt;
 }
 
 const std::vector<NodeIndex>& Snapshot::bound_members(std::string_view gang_key) const {

@@ -4,6 +4,7 @@
 
 #include "gang_roster.hpp"
 #include "machine_key.hpp"
+#include "node_names.hpp"
 #include "node_shape.hpp"
 #include "rankward/placement/snapshot.hpp"
 
@@ -128,8 +129,7 @@ struct SnapshotBuilder::State {
 
   // Names, indexes and gangs anew; what each node is made of is still shared.
   void number_nodes(Snapshot& next) {
-    auto names = std::make_shared<Snapshot::Names>();
-    names->reserve(entries.size());
+    auto names = std::make_shared<NodeNames>();
     for (auto it = entries.begin(); it != entries.end();) {
       Entry& entry = it->second;
       if (!entry.node) {
@@ -138,10 +138,12 @@ struct SnapshotBuilder::State {
         continue;
       }
       next.nodes_.push_back(built(entry));
+      next.shapes_.push_back(next.nodes_.back()->shape.get());
       entry.index = static_cast<std::uint32_t>(next.nodes_.size() - 1);
-      names->emplace(it->first, entry.index);
+      names->add(it->first);
       ++it;
     }
+    names->close();
     next.by_name_ = std::move(names);
     std::array<std::shared_ptr<Snapshot::Gangs>, Snapshot::kGangParts> parts;
     for (const auto& [key, gang] : gangs.refreshed()) {
@@ -152,24 +154,27 @@ struct SnapshotBuilder::State {
     std::copy(parts.begin(), parts.end(), next.gangs_.begin());
   }
 
-  static Snapshot::Gang numbered(const GangRoster::Gang& gang, const Snapshot::Names& names) {
+  static Snapshot::Gang numbered(const GangRoster::Gang& gang, const NodeNames& names) {
     Snapshot::Gang out;
     out.state = gang.state;
     for (const auto& [node, count] : gang.bound) {
       const auto index = names.find(node);
-      if (index != names.end()) out.bound.insert(out.bound.end(), count, NodeIndex{index->second});
+      if (index) out.bound.insert(out.bound.end(), count, NodeIndex{*index});
     }
     return out;
   }
 
   void share_nodes(Snapshot& next) {
     next.nodes_ = last->nodes_;
+    next.shapes_ = last->shapes_;
     next.by_name_ = last->by_name_;
     next.gangs_ = last->gangs_;
     for (const std::string& name : changed) {
       const auto entry = entries.find(name);
       if (entry != entries.end() && entry->second.node) {
-        next.nodes_[entry->second.index] = built(entry->second);
+        const auto index = entry->second.index;
+        next.nodes_[index] = built(entry->second);
+        next.shapes_[index] = next.nodes_[index]->shape.get();
       }
     }
     std::array<std::shared_ptr<Snapshot::Gangs>, Snapshot::kGangParts> copies;

@@ -117,12 +117,19 @@ struct WaitingPod {
 // So many are kept; a cluster may have a hundred thousand, all for the same few reasons.
 inline constexpr std::size_t kMostWaitingPods = 1'000;
 
+class NodeNames;
+
 class Snapshot {
  public:
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const NodeState& node(NodeIndex index) const { return *nodes_[index.value]; }
+  // Null outside of what a SnapshotBuilder built. The same as node(index).shape, of which the whole
+  // Snapshot's stand side by side.
+  [[nodiscard]] const NodeShape* shape(NodeIndex index) const { return shapes_[index.value]; }
   [[nodiscard]] std::optional<NodeIndex> find(std::string_view name) const;
+  // The same, faster where it is that node: names often come in their order.
+  [[nodiscard]] std::optional<NodeIndex> find(std::string_view name, NodeIndex guess) const;
   // Nodes on which members of the gang are bound, one entry a member, ascending. Valid as long as
   // the Snapshot.
   [[nodiscard]] const std::vector<NodeIndex>& bound_members(std::string_view gang_key) const;
@@ -149,7 +156,6 @@ class Snapshot {
   };
   template <class T>
   using NameMap = boost::unordered_flat_map<std::string, T, StringHash, std::equal_to<>>;
-  using Names = NameMap<std::uint32_t>;
   struct Gang {
     std::vector<NodeIndex> bound;
     std::shared_ptr<const GangState> state;  // null: nothing pending, and no owner says anything
@@ -163,7 +169,8 @@ class Snapshot {
 
   std::uint64_t number_ = 0;
   std::vector<std::shared_ptr<const NodeState>> nodes_;  // sorted by name
-  std::shared_ptr<const Names> by_name_;                 // null: no nodes
+  std::vector<const NodeShape*> shapes_;                 // of nodes_
+  std::shared_ptr<const NodeNames> by_name_;             // null: no nodes
   std::array<std::shared_ptr<const Gangs>, kGangParts> gangs_;
   std::shared_ptr<const std::vector<std::string>> owner_kinds_;  // null: none
   std::shared_ptr<const WaitingPods> waiting_;                   // null: none
