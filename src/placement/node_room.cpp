@@ -137,6 +137,12 @@ std::int64_t RoomCounter::pods_by_numa(const NodeState& node, const RoomTaken& t
 }
 
 NodeRoom RoomCounter::room_on(const NodeState& node, const RoomTaken& taken) const {
+  NodeRoom room = room_of_devices(node, taken);
+  if (room.pods > 0) limit_by_the_rest(node, taken, room);
+  return room;
+}
+
+NodeRoom RoomCounter::room_of_devices(const NodeState& node, const RoomTaken& taken) const {
   NodeRoom room;
   room.pods = kUnlimited;
   const auto limit = [&room](std::int64_t pods) { room.pods = std::min(room.pods, pods); };
@@ -161,14 +167,18 @@ NodeRoom RoomCounter::room_on(const NodeState& node, const RoomTaken& taken) con
     limit(left(free, gpu_->count, others, taken) / gpu_->count);
     limit(pods_by_numa(node, taken, others));
   }
-  if (room.pods <= 0) return room;
+  return room;
+}
+
+void RoomCounter::limit_by_the_rest(const NodeState& node, const RoomTaken& taken,
+                                    NodeRoom& room) const {
+  const auto limit = [&room](std::int64_t pods) { room.pods = std::min(room.pods, pods); };
   for (const Need& need : needs_)
     limit(pods_by(need, node, taken));
   // Inventories written by hand often leave out how many pods a node takes.
   if (node.pod_slots.form == PlainAmount::Form::kThousandths) {
     limit(left(node.pod_slots.free / 1000, 1, held(taken, kPods), taken));
   }
-  return room;
 }
 
 }  // namespace rankward::placement

@@ -39,6 +39,11 @@ class RoomCounter {
 
   [[nodiscard]] NodeRoom room_on(const NodeState& node, const RoomTaken& taken) const;
 
+  // The same in two steps. The first reads the node's shape alone, so where nothing is taken its
+  // answer holds for all nodes of that shape.
+  [[nodiscard]] NodeRoom room_of_devices(const NodeState& node, const RoomTaken& taken) const;
+  void limit_by_the_rest(const NodeState& node, const RoomTaken& taken, NodeRoom& room) const;
+
  private:
   struct Need {
     std::string_view resource;

@@ -4,6 +4,7 @@
 #include <boost/container_hash/hash.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "fabric_tier.hpp"
 #include "network.hpp"
 #include "node_room.hpp"
+#include "node_shape.hpp"
 #include "transport_class.hpp"
 
 namespace rankward::placement {
@@ -121,11 +123,16 @@ class NodeReader {
 
  private:
   void add(NodeIndex index, std::int32_t ranks, bool open) {
+    ShapeFacts* facts = facts_of(index);
+    const auto held = held_.empty() ? std::span<const Held>{} : held_.on(index);
+    if (facts != nullptr && ranks == 0 && held.empty()) {
+      if (open) add_open(index, *facts);
+      return;
+    }
     const NodeState& node = snapshot_.node(index);
     const Standing standing = ranks > 0 ? standing_on(request_, node) : Standing{};
     const std::int32_t unseen = std::max(0, ranks - standing.seen);
     NodeRoom room;
-    const auto held = held_.empty() ? std::span<const Held>{} : held_.on(index);
     if (open && may_host(node)) {
       room = counter_.room_on(node, {held, unseen});
     }
@@ -148,6 +155,52 @@ class NodeReader {
     room.whole_free = room.whole_free && ranks == 0;
     result_.nodes.push_back({index, kind_of(key, room), ranks, transport.number,
                              required_group(node), preferred_group(node)});
+  }
+
+  // What all nodes of one shape have in common on which no rank stands and nobody holds a place.
+  struct ShapeFacts {
+    bool may_host = false;
+    NodeRoom room;  // by devices
+    Transport transport;
+    std::int64_t counted = -1;  // room of the last node
+    std::uint32_t kind = 0;     // with that room
+  };
+
+  // Null where the shape does not say enough.
+  ShapeFacts* facts_of(NodeIndex index) {
+    const NodeShape* shape = snapshot_.shape(index);
+    if (!shape_is_enough(request_, shape)) return nullptr;
+    if (shape == last_shape_) return last_facts_;
+    auto [entry, is_new] = facts_.try_emplace(shape);
+    if (is_new) {
+      entry->second = std::make_unique<ShapeFacts>();
+      const NodeState& node = snapshot_.node(index);
+      ShapeFacts& facts = *entry->second;
+      facts.may_host = judge(request_, *question_.spec, node, options_, Use::kFilter).fits();
+      if (facts.may_host) facts.room = counter_.room_of_devices(node, {});
+      if (facts.room.pods > 0) facts.transport = transport_of(node);
+    }
+    last_shape_ = shape;
+    return last_facts_ = entry->second.get();
+  }
+
+  void add_open(NodeIndex index, ShapeFacts& facts) {
+    if (!facts.may_host || facts.room.pods <= 0) return;
+    const NodeState& node = snapshot_.node(index);
+    if (question_.use != Use::kFilter && closed_to(*question_.spec, *node.node)) return;
+    NodeRoom room = facts.room;
+    counter_.limit_by_the_rest(node, {}, room);
+    if (room.pods <= 0) return;
+    if (room.pods != facts.counted) {
+      ShareKey key;
+      key.machine = node.machine.get();
+      key.transport = facts.transport.transport;
+      key.free = node.free_gpu_mask;
+      facts.kind = kind_of(key, room);
+      facts.counted = room.pods;
+    }
+    result_.nodes.push_back({index, facts.kind, 0, facts.transport.number, required_group(node),
+                             preferred_group(node)});
   }
 
   // What is against the node whatever is free on it. Room is counted by RoomCounter, so what
@@ -242,6 +295,9 @@ class NodeReader {
   std::map<NodeProfile, std::uint32_t> profiles_;
   boost::unordered_flat_map<std::pair<const topology::NodeTopology*, std::string_view>, Transport>
       transports_;
+  boost::unordered_flat_map<const NodeShape*, std::unique_ptr<ShapeFacts>> facts_;
+  const NodeShape* last_shape_ = nullptr;
+  ShapeFacts* last_facts_ = nullptr;
   Numbers classes_;
   Numbers required_;
   Numbers preferred_;
