@@ -24,14 +24,19 @@ constexpr int kBestScore = 10;
 
 // What a candidate is compared by, in this order.
 struct Place {
-  std::uint32_t seconds = 0;  // number of the 2 % bucket
-  std::uint32_t tier = 0;
-  // 1: links not known, 2: node not known; then, one bit below each: by our own count it does not
-  // hold the pod, and it takes a part of a node on which all devices are free.
-  std::uint32_t doubts = 0;
-  std::uint32_t candidate = 0;
+  // Number of the 2 % bucket, then the tier, then doubts: all that most are told apart by, in one
+  // number. Doubts: 1: links not known, 2: node not known; then, one bit below each: by our own
+  // count it does not hold the pod, and it takes a part of a node on which all devices are free.
+  std::uint64_t key = 0;
   std::int64_t left_over = 0;
+  std::uint32_t node = UINT32_MAX;  // its index; nothing known of it: the greatest
+  std::uint32_t candidate = 0;
   const Prediction* prediction = nullptr;  // the Predictor's
+
+  [[nodiscard]] std::uint32_t seconds() const { return static_cast<std::uint32_t>(key >> 32U); }
+  [[nodiscard]] bool has(std::uint32_t doubt) const { return (key & doubt) != 0; }
+  void set_seconds(std::uint32_t bucket) { key |= std::uint64_t{bucket} << 32U; }
+  void set_tier(std::uint32_t tier) { key |= std::uint64_t{std::min(tier, 0xFFFFFFU)} << 8U; }
 };
 constexpr std::uint32_t kBreaksWholeFree = 1;
 constexpr std::uint32_t kNotCounted = 2;
@@ -114,7 +119,7 @@ class Ranker {
     for (Place& place : places_) {
       if (place.prediction != last) bucket = buckets.of(place.prediction->seconds.value);
       last = place.prediction;
-      place.seconds = (place.doubts & kNodeUnknown) != 0 ? UINT32_MAX : bucket;
+      place.set_seconds(place.has(kNodeUnknown) ? UINT32_MAX : bucket);
     }
     ranking.fitting = places_.size();
     const auto order = [this](const Place& a, const Place& b) { return before(a, b); };
@@ -186,19 +191,20 @@ class Ranker {
     const auto index = candidates_[candidate].index;
     if (!index) {
       place.prediction = &predictor_.on_unknown_node();
-      if (penalised) place.doubts |= kNodeUnknown;
+      if (penalised) place.key |= kNodeUnknown;
     } else {
+      place.node = index->value;
       place.prediction = &predict_on(candidate);
-      if (penalised && !place.prediction->topology_known) place.doubts |= kLinksUnknown;
+      if (penalised && !place.prediction->topology_known) place.key |= kLinksUnknown;
       if (!asks_for_nothing_) {
         const LeftOver& left = left_over_on(*index);
-        place.doubts |= left.doubts;
+        place.key |= left.doubts;
         place.left_over = left.devices;
       } else if (has_accelerators(snapshot_.node(*index))) {
-        place.doubts |= kNotCounted;
+        place.key |= kNotCounted;
       }
     }
-    place.tier = place.prediction->tier;
+    place.set_tier(place.prediction->tier);
   }
 
   // A shape has the node's devices and what is used of them; its neighbours are mostly the same.
@@ -228,15 +234,15 @@ class Ranker {
     Scale scale;
     std::uint32_t first_bucket = UINT32_MAX;
     for (const Place& place : places_)
-      first_bucket = std::min(first_bucket, place.seconds);
+      first_bucket = std::min(first_bucket, place.seconds());
     for (const Place& place : places_) {
-      if (place.seconds == first_bucket) {
+      if (place.seconds() == first_bucket) {
         scale.best = std::min(scale.best, place.prediction->seconds.value);
       }
     }
     const Prediction* last = nullptr;
     for (const Place& place : places_) {
-      if ((place.doubts & kNodeUnknown) != 0) continue;
+      if (place.has(kNodeUnknown)) continue;
       if (place.prediction == last && !asks_for_nothing_) continue;
       last = place.prediction;
       scale.least_known = std::min(scale.least_known, known_score(place, scale));
@@ -245,26 +251,22 @@ class Ranker {
   }
 
   [[nodiscard]] int known_score(const Place& place, const Scale& scale) const {
-    if (asks_for_nothing_ && (place.doubts & kNotCounted) != 0) return 0;
+    if (asks_for_nothing_ && place.has(kNotCounted)) return 0;
     return placement::score_of(place.prediction->seconds.value, scale.best);
   }
 
   // Nodes that nobody knows are last in order and never ahead by score.
   [[nodiscard]] int score_of(const Place& place, const Scale& scale) const {
     const int score = known_score(place, scale);
-    return (place.doubts & kNodeUnknown) == 0 ? score : std::min(score, scale.least_known);
+    return !place.has(kNodeUnknown) ? score : std::min(score, scale.least_known);
   }
 
   // Names last; nodes of a snapshot are numbered by name, which is cheaper to compare.
   [[nodiscard]] bool before(const Place& a, const Place& b) const {
-    if (a.seconds != b.seconds) return a.seconds < b.seconds;
-    if (a.tier != b.tier) return a.tier < b.tier;
-    if (a.doubts != b.doubts) return a.doubts < b.doubts;
+    if (a.key != b.key) return a.key < b.key;
     if (a.left_over != b.left_over) return a.left_over < b.left_over;
-    const Candidate& one = candidates_[a.candidate];
-    const Candidate& other = candidates_[b.candidate];
-    if (one.index && other.index) return *one.index < *other.index;
-    return one.name < other.name;
+    if (a.node != UINT32_MAX && b.node != UINT32_MAX) return a.node < b.node;
+    return candidates_[a.candidate].name < candidates_[b.candidate].name;
   }
 
   const Request& request_;
