@@ -141,7 +141,11 @@ bool read_status(Cursor& cursor, GangObject& out) {
 bool is_spoken_for(const GangResource& resource, const GangObject& object) {
   const kube::OwnerReference* owner = object.metadata.controller();
   if (owner == nullptr) return false;
-  if (resource.group == "batch") return owner->kind == "JobSet" || owner->kind == "MPIJob";
+  if (resource.group == "batch") {
+    return owner->kind == "MPIJob" ||
+           (owner->kind == "JobSet" &&
+            !kube::find(object.metadata.annotations, placement::kExclusiveTopologyKey));
+  }
   return resource.group == "apps";  // LeaderWorkerSet's, of one group each
 }
 

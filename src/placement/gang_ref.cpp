@@ -88,6 +88,14 @@ std::optional<std::int32_t> rank_in_ray_cluster(const kube::ObjectMeta& metadata
   return number_of(metadata, "ray.io/worker-group-replica-index");
 }
 
+std::optional<std::int32_t> size_of(const kube::ObjectMeta& metadata, const Framework& framework) {
+  const auto size = number_of(metadata, framework.size);
+  // Koordinator: where the total is not given it is the least that starts.
+  return !size && framework.kind == kOwnGangKind
+             ? number_of(metadata, "gang.scheduling.koordinator.sh/min-available")
+             : size;
+}
+
 std::optional<std::int32_t> rank_of(const kube::ObjectMeta& metadata, const Framework& framework) {
   if (framework.kind == "JobSet") return rank_in_job_set(metadata);
   if (framework.kind == "RayCluster") return rank_in_ray_cluster(metadata);
@@ -118,6 +126,9 @@ std::string key_of(const kube::ObjectMeta& metadata, std::string_view kind, std:
 }
 
 const std::string* name_in(const kube::ObjectMeta& metadata, const Framework& framework) {
+  if (framework.kind == "JobSet" && kube::find(metadata.annotations, kExclusiveTopologyKey)) {
+    return nullptr;
+  }
   const std::string* name = value_of(metadata, framework.name);
   if (name == nullptr || name->empty()) return nullptr;
   return framework.rank_required && !rank_of(metadata, framework) ? nullptr : name;
@@ -145,7 +156,7 @@ std::optional<GangRef> by_framework(const kube::Pod& pod) {
     gang->key = key_of(metadata, framework.kind, *name);
     const std::string* uid = value_of(metadata, framework.uid);
     if (uid != nullptr && !uid->empty()) gang->key += "/" + *uid;
-    gang->size = number_of(metadata, framework.size);
+    gang->size = size_of(metadata, framework);
     if (!gang->size) gang->size = size_by_environment(pod, framework.kind);
     if (gang->size == 0) gang->size.reset();
     gang->rank = rank_of(metadata, framework);

@@ -34,15 +34,27 @@ bool has_device_claim(const kube::PodSpec& spec) {
   return false;
 }
 
-// Kueue's own keys stand in where the pod does not carry ours.
+// Others' keys stand in where the pod does not carry ours.
 Result<std::string> topology_level(const kube::StringMap& annotations, std::string_view key,
-                                   std::string_view kueue_key) {
+                                   std::span<const std::string_view> others) {
   auto own = read_topology_level(annotations, key);
   if (!own) return std::move(own).error();
   if (*own) return std::move(**own);
-  auto kueue = read_topology_level(annotations, kueue_key);
-  return kueue && *kueue ? std::move(**kueue) : std::string();
+  for (const std::string_view other : others) {
+    auto level = read_topology_level(annotations, other);
+    if (level && *level) return std::move(**level);
+  }
+  return std::string();
 }
+
+// The exclusive ones: the pods with the first index are bound by affinity to a domain that no other
+// group has, and those that follow are tied to it by a node selector (jobset,
+// pkg/webhooks/pod_mutating_webhook.go; lws, pkg/webhooks/pod_webhook.go).
+constexpr std::array<std::string_view, 3> kRequiredByOthers{
+    "kueue.x-k8s.io/podset-required-topology", kExclusiveTopologyKey,
+    "leaderworkerset.sigs.k8s.io/exclusive-topology"};
+constexpr std::array<std::string_view, 1> kPreferredByOthers{
+    "kueue.x-k8s.io/podset-preferred-topology"};
 
 // How a Request is read, one group of annotations a step; each error names its key.
 Result<void> read_wishes(const kube::StringMap& annotations, Request& request) {
@@ -63,12 +75,10 @@ Result<void> read_wishes(const kube::StringMap& annotations, Request& request) {
 }
 
 Result<void> read_topology_levels(const kube::StringMap& annotations, Request& request) {
-  auto required =
-      topology_level(annotations, kTopologyRequiredKey, "kueue.x-k8s.io/podset-required-topology");
+  auto required = topology_level(annotations, kTopologyRequiredKey, kRequiredByOthers);
   if (!required) return std::move(required).error();
   request.topology_required = std::move(*required);
-  auto preferred = topology_level(annotations, kTopologyPreferredKey,
-                                  "kueue.x-k8s.io/podset-preferred-topology");
+  auto preferred = topology_level(annotations, kTopologyPreferredKey, kPreferredByOthers);
   if (!preferred) return std::move(preferred).error();
   request.topology_preferred = std::move(*preferred);
   return {};

@@ -132,6 +132,33 @@ spec: {completionMode: Indexed, parallelism: 2, completions: 2, template: {spec:
   EXPECT_EQ(owner.facts[0].gang_key, "ml/Job/nightly-28/1");
 }
 
+// Each Job of such a set has a domain of its own, and its pods are in its own gang.
+TEST(GangObjects, OfASetWithExclusiveTopologyAreTheJobs) {
+  const GangOwner owner = owner_of(R"(
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: pt-workers-0
+  namespace: ml
+  uid: "2"
+  annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}
+  ownerReferences: [{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: pt, uid: 5a2e, controller: true}]
+spec:
+  completionMode: Indexed
+  parallelism: 4
+  completions: 4
+  template:
+    metadata:
+      labels: {jobset.sigs.k8s.io/jobset-name: pt}
+      annotations: {alpha.jobset.sigs.k8s.io/exclusive-topology: example.com/rack}
+    spec: {containers: []}
+)");
+  ASSERT_EQ(owner.facts.size(), 1U);
+  EXPECT_EQ(owner.facts[0].gang_key, "ml/Job/pt-workers-0/2");
+  ASSERT_EQ(owner.facts[0].sizes.size(), 1U);
+  EXPECT_EQ(owner.facts[0].sizes[0].pods, 4);
+}
+
 // One gang of ours over two tasks: their numbers add up where they have one role.
 TEST(GangObjects, AddUpPartsOfOneRole) {
   const GangOwner owner = owner_of(R"(

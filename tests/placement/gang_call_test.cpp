@@ -534,6 +534,48 @@ TEST_F(GangCallTest, CallsSlideTheLimit) {
   EXPECT_TRUE(view_->reservations->empty()) << "ten minutes in all";
 }
 
+// The leader is offered every rack that no other Job has; the others are made once it is bound, and
+// tied to its rack by a selector.
+TEST_F(GangCallTest, AJobOfASetWithExclusiveTopologyIsPlannedInTheRackOfItsLeader) {
+  for (const char* name : {"a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"}) {
+    kube::Node rack = node(name, kHgxDevices);
+    rack.metadata.labels["example.com/rack"] = name[0];
+    cluster_.add(std::move(rack), hgx());
+  }
+  const auto of_job = [](int job, int index) {
+    kube::Pod made = member("x", index, 1);
+    made.metadata.name = "js-w-" + std::to_string(job) + "-" + std::to_string(index);
+    made.metadata.uid = "uid-" + made.metadata.name;
+    made.metadata.annotations = {
+        {"alpha.jobset.sigs.k8s.io/exclusive-topology", "example.com/rack"}};
+    made.metadata.labels = {{"jobset.sigs.k8s.io/jobset-name", "js"},
+                            {"jobset.sigs.k8s.io/replicatedjob-name", "w"},
+                            {"batch.kubernetes.io/job-name", "js-w-" + std::to_string(job)},
+                            {"batch.kubernetes.io/job-completion-index", std::to_string(index)}};
+    return made;
+  };
+  for (int job = 0; job < 2; ++job) {
+    const auto ref = gang_of(of_job(job, 0)).value().value();
+    GangFacts facts{.gang_key = ref.key};
+    facts.sizes.push_back({ref.role, 4, 0});
+    cluster_.add_facts("Job/" + ref.name, {facts});
+  }
+  // Not all of the first rack can be had: the gang of the first leader goes to the other.
+  cluster_.add(running_on("a2", pod("other", {{"nvidia.com/gpu", 1}})));
+  see();
+  EXPECT_EQ(place(of_job(0, 0)), "b0");
+  EXPECT_THAT(reasons(call(of_job(1, 0), {"a0", "a1", "a3"})), Each("GangDoesNotFit"));
+  cluster_.remove("uid-other");
+  see();
+  EXPECT_EQ(places(of_job(1, 0), {"a0", "a1", "a2", "a3"}), std::vector<std::string>{"a0"});
+  for (int index = 1; index < 4; ++index) {
+    kube::Pod follower = of_job(0, index);
+    follower.spec.node_selector["example.com/rack"] = "b";
+    EXPECT_EQ(places(follower, {"b1", "b2", "b3"}),
+              std::vector<std::string>{"b" + std::to_string(index)});
+  }
+}
+
 // A Volcano task of six replicas with minAvailable: 3 (minReplicas of Grove, likewise).
 kube::Pod of_volcano(int index) {
   kube::Pod made = pod("train-worker-" + std::to_string(index), kHgxDevices);

@@ -89,6 +89,14 @@ TEST(MakeRequest, ReadsKueuesTopologyKeysBehindItsOwn) {
   EXPECT_EQ(request_of(labelled({}, both)).topology_required, "leaf");
 }
 
+TEST(MakeRequest, ReadsExclusiveTopologyAsRequired) {
+  for (const char* key : {"alpha.jobset.sigs.k8s.io/exclusive-topology",
+                          "leaderworkerset.sigs.k8s.io/exclusive-topology"}) {
+    EXPECT_EQ(request_of(labelled({}, {{key, "example.com/rack"}})).topology_required,
+              "example.com/rack");
+  }
+}
+
 struct Malformed {
   std::string key;
   std::string value;

@@ -41,6 +41,10 @@ struct GangRef {
   std::string role;  // members with other requests are a sub-gang
 };
 
+// A JobSet whose pods carry it has each of its Jobs in a domain of its own, whole: each is a gang.
+inline constexpr std::string_view kExclusiveTopologyKey =
+    "alpha.jobset.sigs.k8s.io/exclusive-topology";
+
 // The second part of a gang's key; of those that pods name in rankward.io/gang: kOwnGangKind.
 inline constexpr std::string_view kOwnGangKind = "Gang";
 [[nodiscard]] std::string_view gang_kind(std::string_view gang_key);
