@@ -142,16 +142,37 @@ std::vector<std::uint32_t> DomainTree::members(const Domain& domain) const {
 }
 
 std::vector<NodeIndex> in_tree_order(std::vector<NodeIndex> nodes, const Snapshot& snapshot) {
-  const auto before = [&snapshot](NodeIndex a, NodeIndex b) {
-    const topology::FabricPosition& one = fabric_of(snapshot, a);
-    const topology::FabricPosition& other = fabric_of(snapshot, b);
-    const auto path = std::lexicographical_compare_three_way(
-        one.domains.rbegin(), one.domains.rend(), other.domains.rbegin(), other.domains.rend());
-    if (path != 0) return path < 0;
-    return std::tie(one.clique, a) < std::tie(other.clique, b);
+  std::sort(nodes.begin(), nodes.end());
+  // Neighbours by name mostly hang in one place: then it is compared once for all of them.
+  struct Run {
+    const topology::FabricPosition* place;
+    std::size_t begin, end;
   };
-  std::sort(nodes.begin(), nodes.end(), before);
-  return nodes;
+  std::vector<Run> runs;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const topology::FabricPosition& place = fabric_of(snapshot, nodes[i]);
+    if (!runs.empty() && place.domains == runs.back().place->domains &&
+        place.clique == runs.back().place->clique) {
+      ++runs.back().end;
+    } else {
+      runs.push_back({&place, i, i + 1});
+    }
+  }
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
+    const auto& one = a.place->domains;
+    const auto& other = b.place->domains;
+    const auto path = std::lexicographical_compare_three_way(one.rbegin(), one.rend(),
+                                                             other.rbegin(), other.rend());
+    if (path != 0) return path < 0;
+    return std::tie(a.place->clique, a.begin) < std::tie(b.place->clique, b.begin);
+  });
+  std::vector<NodeIndex> ordered;
+  ordered.reserve(nodes.size());
+  for (const Run& run : runs) {
+    for (std::size_t i = run.begin; i < run.end; ++i)
+      ordered.push_back(nodes[i]);
+  }
+  return ordered;
 }
 
 }  // namespace rankward::placement
