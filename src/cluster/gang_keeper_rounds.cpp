@@ -342,7 +342,7 @@ void GangRounds::look_at_waiting(const ClusterView& view, Instant now) {
   const auto finding = waiting_.look(view, now, options_.placement,
                                      [this](const auto& spec) { return is_served(spec); });
   if (!finding) return;
-  if (finding->outlook.has_room) {
+  if (finding->shall_wake) {
     wake_.ask();
   } else if (finding->is_news && now.milliseconds >= events_rest_until_) {
     auto events = events_.about(*finding->pod, "PodWaiting", no_room_note(finding->outlook), now);

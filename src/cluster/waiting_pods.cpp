@@ -28,6 +28,17 @@ void WaitingPods::follow(const placement::Snapshot& snapshot, placement::Instant
     turns_.try_emplace(uid, Turn{.at = now.milliseconds + timing_.grace});
 }
 
+bool WaitingPods::may_wake_for(const Turn& turn, placement::Instant now) {
+  // From the sixth on they come no more often than the scheduler's own tries.
+  const auto doublings = static_cast<unsigned>(std::clamp(turn.wakes - 1, 0, 5));
+  const auto wait = std::min(timing_.least_between_wakes << doublings, timing_.longest_wait);
+  if (now.milliseconds < last_wake_ + wait) return false;
+  last_wake_ = now.milliseconds;
+  for (auto& [uid, each] : turns_)
+    ++each.wakes;
+  return true;
+}
+
 std::optional<WaitingPods::Finding> WaitingPods::look(
     const placement::ClusterView& view, placement::Instant now, const placement::Options& options,
     const std::function<bool(const kube::PodSpec&)>& served) {
@@ -43,8 +54,10 @@ std::optional<WaitingPods::Finding> WaitingPods::look(
   turn.at = now.milliseconds + turn.wait;
   const auto& pod = view.snapshot->waiting_pods().find(next->first)->second;
   if (!served(*pod->spec)) return std::nullopt;
-  Finding finding{pod, placement::outlook(view, *pod, options)};
-  if (!finding.outlook.has_room) {
+  Finding finding{pod, placement::outlook(view, *pod, options), false, false};
+  if (finding.outlook.has_room) {
+    finding.shall_wake = may_wake_for(turn, now);
+  } else {
     const auto wrong = below_matching(finding.outlook);
     finding.is_news = (wrong & ~turn.told) != 0;
     turn.told = wrong;

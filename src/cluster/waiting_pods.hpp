@@ -24,6 +24,10 @@ class WaitingPods {
     std::int64_t longest_wait = 300'000;
     // Between two looks at any: one judges every node.
     std::int64_t pause = 200;
+    // Between two wakes for those that would fit. A wake is for all of them, and each costs the
+    // scheduler an attempt, in vain where affinity, volumes or ports are against it that we know
+    // nothing of. Doubles up to longest_wait while the pods are the same.
+    std::int64_t least_between_wakes = 15'000;
   };
   explicit WaitingPods(Timing timing) : timing_(timing) {}
   WaitingPods() : WaitingPods(Timing{}) {}
@@ -31,6 +35,7 @@ class WaitingPods {
   struct Finding {
     std::shared_ptr<const placement::WaitingPod> pod;
     placement::WaitingOutlook outlook;
+    bool shall_wake = false;  // a node has room, and nobody was woken for that lately
     // Reasons of the host and of device plugins stand in its way that it had not the last time, and
     // that the scheduler has no words for.
     bool is_news = false;
@@ -45,12 +50,15 @@ class WaitingPods {
     std::int64_t at = 0;
     std::int64_t wait = 0;
     std::uint64_t told = 0;  // reasons as bits
+    std::int32_t wakes = 0;  // of this kind since it waits
   };
   void follow(const placement::Snapshot& snapshot, placement::Instant now);
+  bool may_wake_for(const Turn& turn, placement::Instant now);
 
   const Timing timing_;
   std::map<std::string, Turn, std::less<>> turns_;  // by UID
   std::int64_t not_before_ = 0;
+  std::int64_t last_wake_ = INT64_MIN / 2;
 };
 
 }  // namespace rankward::cluster

@@ -411,6 +411,19 @@ TEST_F(GangKeeperTest, APodThatSleepsThoughItFitsIsWokenEverMoreSlowly) {
   EXPECT_THAT(world_.events(), IsEmpty());
 }
 
+// Volumes or affinity are against them, which we do not know: each wake costs the scheduler an
+// attempt at all of them.
+TEST_F(GangKeeperTest, ManyThatSleepThoughTheyFitAreWokenTogetherAndEverMoreSlowly) {
+  for (int i = 0; i < 200; ++i)
+    put_single("sleeper-" + std::to_string(i), 1);
+  EXPECT_THAT(pass(milliseconds(60'000)), SizeIs(testing::Le(4U)));
+  pass(milliseconds(1'800'000));
+  EXPECT_THAT(pass(milliseconds(600'000)), SizeIs(testing::Le(2U)));
+  // Of the old ones nothing is expected any more; a new one is woken like the first.
+  put_single("fresh", 1);
+  EXPECT_THAT(pass(milliseconds(25'000)), Contains("wake"));
+}
+
 TEST_F(GangKeeperTest, NobodyIsWokenForPlacesThatAGangHoldsUntilTheyAreFree) {
   world_.put_gang("job", 8);
   settle();
