@@ -231,54 +231,55 @@ func ranksOf(ctx context.Context, space string) ([]corev1.Pod, error) {
 // Whoever makes the pods, the gang and its size are known: with one node too few none of its ranks
 // starts, with one more all do.
 func TestGangsOfEveryControllerStartWholeOrNotAtAll(t *testing.T) {
-	installation := installed(t)
-	for _, f := range frameworks {
-		f.define(t)
-	}
-	// Kinds that are there when it starts are watched.
-	check(t, installation.Restart(t.Context(), nil))
-
+	installed(t)
 	create := map[string]func(t *testing.T, m made){"job": createJob, "statefulset": createStatefulSet}
 	names := []string{"job", "statefulset"}
 	for _, f := range frameworks {
+		f.define(t)
 		create[f.name] = f.create
 		names = append(names, f.name)
 	}
-	for _, name := range names {
-		space := namespace(t, "made-by-"+name, nil)
-		nodes(t, harness.Leaf(name, "a", controllerRanks-1))
-		create[name](t, made{space, name})
-	}
-	eachRank := func(t *testing.T, name, what string, holds func(pod *corev1.Pod) bool) {
-		within(t, long, "each rank of "+name+" "+what, func() error {
-			ranks, err := ranksOf(t.Context(), "made-by-"+name)
-			if err != nil {
-				return err
-			}
-			for i := range ranks {
-				if !holds(&ranks[i]) {
-					return fmt.Errorf("%s: node %q, %s", ranks[i].Name, ranks[i].Spec.NodeName, describe(&ranks[i]))
-				}
-			}
-			if len(ranks) != controllerRanks {
-				return fmt.Errorf("%d ranks", len(ranks))
-			}
-			return nil
-		})
-	}
-	for _, name := range names {
-		t.Run(name+"-waits", func(t *testing.T) {
-			eachRank(t, name, "to wait for the whole gang", func(pod *corev1.Pod) bool {
-				return pod.Spec.NodeName == "" && strings.Contains(whyUnschedulable(pod), "not enough room for the whole gang")
+	// Each mode starts the server anew: kinds that are there then are watched.
+	inBothModes(t, nil, func(t *testing.T, mode string) {
+		for _, name := range names {
+			pool := name + "-" + mode
+			space := namespace(t, "made-by-"+pool, nil)
+			nodes(t, harness.Leaf(pool, "a", controllerRanks-1))
+			create[name](t, made{space, pool})
+		}
+		for _, name := range names {
+			t.Run(name+"-waits", func(t *testing.T) {
+				eachRank(t, "made-by-"+name+"-"+mode, "to wait for the whole gang", func(pod *corev1.Pod) bool {
+					return pod.Spec.NodeName == "" && strings.Contains(whyUnschedulable(pod), noRoomForTheGang)
+				})
 			})
-		})
-	}
-	for _, name := range names {
-		nodes(t, harness.Leaf(name, "b", 1))
-	}
-	for _, name := range names {
-		t.Run(name+"-starts", func(t *testing.T) {
-			eachRank(t, name, "to be bound", func(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" })
-		})
-	}
+		}
+		for _, name := range names {
+			nodes(t, harness.Leaf(name+"-"+mode, "b", 1))
+		}
+		for _, name := range names {
+			t.Run(name+"-starts", func(t *testing.T) {
+				eachRank(t, "made-by-"+name+"-"+mode, "to be bound", func(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" })
+			})
+		}
+	})
+}
+
+func eachRank(t *testing.T, space, what string, holds func(pod *corev1.Pod) bool) {
+	t.Helper()
+	within(t, long, "each rank in "+space+" "+what, func() error {
+		ranks, err := ranksOf(t.Context(), space)
+		if err != nil {
+			return err
+		}
+		for i := range ranks {
+			if !holds(&ranks[i]) {
+				return fmt.Errorf("%s: node %q, %s", ranks[i].Name, ranks[i].Spec.NodeName, describe(&ranks[i]))
+			}
+		}
+		if len(ranks) != controllerRanks {
+			return fmt.Errorf("%d ranks", len(ranks))
+		}
+		return nil
+	})
 }

@@ -255,7 +255,12 @@ func patchNode(t *testing.T, name, patch string, subresources ...string) {
 // stays asserts that something holds for as long as a test looks on.
 func stays(t *testing.T, what string, holds func() error) {
 	t.Helper()
-	for end := time.Now().Add(settled); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	staysUntil(t, time.Now().Add(settled), what, holds)
+}
+
+func staysUntil(t *testing.T, end time.Time, what string, holds func() error) {
+	t.Helper()
+	for ; time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if err := holds(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}

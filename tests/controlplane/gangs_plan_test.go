@@ -137,7 +137,9 @@ func pinnedRankThatCannotRun(t *testing.T, pool string) {
 			pod.Annotations["rankward.io/transport"] = "rdma-required"
 		}}
 	createGang(t, gang)
-	message := unschedulable(t, space, gang.PodName(1), func(string) bool { return true })
+	message := unschedulable(t, space, gang.PodName(1), func(message string) bool {
+		return strings.Contains(message, "1 "+rdmaMissing)
+	})
 	t.Logf("kube-scheduler %s: %s", cluster.Binaries.Version, message)
 }
 

@@ -44,7 +44,7 @@ func racingGangs(t *testing.T, pool string) {
 
 	deleteGang(t, running)
 	start := time.Now()
-	within(t, 60*time.Second, "the waiting gang to run", func() error {
+	within(t, soon, "the waiting gang to run", func() error {
 		if n := boundCount(t, waiting); n != size {
 			return fmt.Errorf("%d of %d bound", n, size)
 		}

@@ -23,7 +23,7 @@ func lateRank(t *testing.T, pool string) {
 	other.Annotations = nil
 	createPod(t, other)
 	unschedulable(t, space, other.Name, func(message string) bool {
-		return strings.Contains(message, "GPUs are reserved for a gang")
+		return strings.Contains(message, reservedForAGang)
 	})
 
 	createRanks(t, gang, 3)

@@ -39,14 +39,37 @@ func untouched(t *testing.T, gang harness.Gang) {
 	})
 }
 
+// Shorter than by default, and shorter than a test looks on.
+const gateMaxHold = 3 * time.Second
+
+// Side by side, as each of them looks on for a while.
+func TestGatedGangs(t *testing.T) {
+	inBothModes(t, map[string]any{"gateMaxHold": "3s"}, func(t *testing.T, mode string) {
+		for _, test := range []struct {
+			name string
+			run  func(t *testing.T, mode string)
+		}{
+			{"no-room", gatesAreLiftedWhenNoRoomComes}, // the longest
+			{"in-rank-order", gatesAreLiftedInRankOrder},
+			{"foreign-gate", foreignGateHoldsTheWholeGang},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				t.Parallel()
+				test.run(t, mode)
+			})
+		}
+	})
+}
+
 // Until all ranks are there nothing happens; then all are nominated, and the gates are lifted in
-// rank order, so that the scheduler meets them in that order.
-func TestGatedGangIsPlannedNominatedAndLetGoInRankOrder(t *testing.T) {
-	installed(t)
-	space := namespace(t, "gated", nil)
-	nodes(t, append(harness.Leaf("gated", "a", 4), harness.Leaf("gated", "b", 4)...))
+// rank order, so that the scheduler meets them in that order. Without nomination they are lifted all
+// the same.
+func gatesAreLiftedInRankOrder(t *testing.T, mode string) {
+	pool := "gated-" + mode
+	space := namespace(t, pool, nil)
+	nodes(t, append(harness.Leaf(pool, "a", 4), harness.Leaf(pool, "b", 4)...))
 	history := record(t, space)
-	gang := harness.Gang{Namespace: space, Name: "gang", Size: 4, Pool: "gated", Gated: true}
+	gang := harness.Gang{Namespace: space, Name: "gang", Size: 4, Pool: pool, Gated: true}
 	createRanks(t, gang, 2, 0, 3)
 	untouched(t, gang)
 	createRanks(t, gang, 1)
@@ -55,6 +78,7 @@ func TestGatedGangIsPlannedNominatedAndLetGoInRankOrder(t *testing.T) {
 
 	changes, err := history.Changes()
 	check(t, err)
+	toNominate := map[string]int{"nominated": gang.Size}[mode]
 	var lifted []string
 	nominatedTo := map[string]string{}
 	for _, change := range changes {
@@ -66,29 +90,28 @@ func TestGatedGangIsPlannedNominatedAndLetGoInRankOrder(t *testing.T) {
 			continue
 		}
 		lifted = append(lifted, pod.Name)
-		if len(nominatedTo) != gang.Size {
-			t.Errorf("the gate of %s was lifted when %d of %d were nominated", pod.Name, len(nominatedTo), gang.Size)
+		if len(nominatedTo) != toNominate {
+			t.Errorf("the gate of %s was lifted when %d were nominated, want %d", pod.Name, len(nominatedTo), toNominate)
 		}
 	}
 	if want := []string{"gang-0", "gang-1", "gang-2", "gang-3"}; !slices.Equal(lifted, want) {
 		t.Errorf("gates were lifted in the order %v", lifted)
 	}
 	for rank, node := range bound {
-		if nominatedTo[gang.PodName(rank)] != node {
-			t.Errorf("rank %d: nominated to %s, bound to %s", rank, nominatedTo[gang.PodName(rank)], node)
+		if name := nominatedTo[gang.PodName(rank)]; name != node && toNominate > 0 {
+			t.Errorf("rank %d: nominated to %s, bound to %s", rank, name, node)
 		}
 	}
 }
 
 // An autoscaler does not see gated pods: for lack of room they are let go, and the scheduler says
 // that they do not fit. Room that comes is taken by the whole gang.
-func TestGatesAreLiftedWhenNoRoomComes(t *testing.T) {
-	const hold = 5 * time.Second
-	installedWith(t, map[string]any{"gateMaxHold": "5s"})
-	space := namespace(t, "no-room", nil)
-	nodes(t, harness.Leaf("no-room", "a", 3))
+func gatesAreLiftedWhenNoRoomComes(t *testing.T, mode string) {
+	pool := "no-room-" + mode
+	space := namespace(t, pool, nil)
+	nodes(t, harness.Leaf(pool, "a", 3))
 	history := record(t, space)
-	gang := harness.Gang{Namespace: space, Name: "gang", Size: 4, Pool: "no-room", Gated: true}
+	gang := harness.Gang{Namespace: space, Name: "gang", Size: 4, Pool: pool, Gated: true}
 	createRanks(t, gang, 0, 1, 2)
 	// The time runs from when all ranks are there.
 	untouched(t, gang)
@@ -96,7 +119,7 @@ func TestGatesAreLiftedWhenNoRoomComes(t *testing.T) {
 	complete := time.Now()
 	for rank := range gang.Size {
 		message := unschedulable(t, space, gang.PodName(rank), func(message string) bool {
-			return strings.Contains(message, "not enough room for the whole gang")
+			return strings.Contains(message, noRoomForTheGang)
 		})
 		if rank == 0 {
 			t.Logf("kube-scheduler %s: %s", cluster.Binaries.Version, message)
@@ -108,24 +131,24 @@ func TestGatesAreLiftedWhenNoRoomComes(t *testing.T) {
 		if change.Pod.Status.NominatedNodeName != "" {
 			t.Errorf("%s was nominated to %s", change.Pod.Name, change.Pod.Status.NominatedNodeName)
 		}
-		if len(change.Pod.Spec.SchedulingGates) == 0 && change.Seen.Before(complete.Add(hold-time.Second)) {
+		if len(change.Pod.Spec.SchedulingGates) == 0 && change.Seen.Before(complete.Add(gateMaxHold-time.Second)) {
 			t.Errorf("the gate of %s was lifted %s after the gang was complete", change.Pod.Name, change.Seen.Sub(complete))
 		}
 		if change.Pod.Spec.NodeName != "" {
 			t.Errorf("%s was bound to %s", change.Pod.Name, change.Pod.Spec.NodeName)
 		}
 	}
-	nodes(t, harness.Leaf("no-room", "b", 1))
+	nodes(t, harness.Leaf(pool, "b", 1))
 	gangNodes(t, gang)
 }
 
 // While any rank carries a gate that is not ours the gang is another's: not planned, not nominated,
 // not let go.
-func TestForeignGateHoldsTheWholeGang(t *testing.T) {
-	installedWith(t, map[string]any{"gateMaxHold": "1s"})
-	space := namespace(t, "foreign-gate", nil)
-	nodes(t, harness.Leaf("foreign-gate", "a", 4))
-	gang := harness.Gang{Namespace: space, Name: "gang", Size: 3, Pool: "foreign-gate", Gated: true,
+func foreignGateHoldsTheWholeGang(t *testing.T, mode string) {
+	pool := "foreign-gate-" + mode
+	space := namespace(t, pool, nil)
+	nodes(t, harness.Leaf(pool, "a", 4))
+	gang := harness.Gang{Namespace: space, Name: "gang", Size: 3, Pool: pool, Gated: true,
 		Shape: func(rank int, pod *corev1.Pod) {
 			if rank == 1 {
 				pod.Spec.SchedulingGates = append(pod.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: othersGate})

@@ -16,6 +16,8 @@ import (
 const (
 	groupSize = 4
 	groupRuns = 20
+	// Without nomination; each takes a second.
+	unnominatedRuns = 5
 	// One rack in three is the near one: that many all in it would be chance once in 59,000.
 	aloneRuns = 10
 )
@@ -59,10 +61,18 @@ func TestNativeGroupLandsInThePlannedRack(t *testing.T) {
 	if elsewhere == 0 {
 		t.Errorf("the scheduler alone always chooses the near rack too: this test says nothing")
 	}
-	rankward := replica(t, "groups", harness.ReplicaOptions{FeatureGates: groupGates, Verbosity: 4}).Rankward
+	for _, mode := range modes {
+		runs := map[bool]int{true: groupRuns, false: unnominatedRuns}[mode.nominate]
+		t.Run(mode.name, func(t *testing.T) { groupsLandAsPlanned(t, space, pool, mode.name, mode.nominate, runs) })
+	}
+}
+
+func groupsLandAsPlanned(t *testing.T, space, pool, mode string, nominate bool, runs int) {
+	rankward := replica(t, "groups-"+mode, harness.ReplicaOptions{FeatureGates: groupGates, Verbosity: 4,
+		Settings: map[string]any{"nominate": nominate}}).Rankward
 	near := 0
-	for run := range groupRuns {
-		name := fmt.Sprintf("run-%d", run)
+	for run := range runs {
+		name := fmt.Sprintf("%s-%d", mode, run)
 		rack := podGroup(t, space, pool, name, "default-scheduler")
 		if rack == pool+"-leaf-near" {
 			near++
@@ -73,15 +83,47 @@ func TestNativeGroupLandsInThePlannedRack(t *testing.T) {
 		}
 	}
 	// The plan is for the near rack unless the watch has not shown yet that the last group is gone.
-	t.Logf("%d of %d groups in the near rack", near, groupRuns)
-	if near < groupRuns*3/4 {
-		t.Errorf("only %d of %d groups are in the near rack", near, groupRuns)
+	t.Logf("%d of %d groups in the near rack", near, runs)
+	if near < runs*3/4 {
+		t.Errorf("only %d of %d groups are in the near rack", near, runs)
 	}
 }
 
-// podGroup makes a group that needs one rack, waits until it is bound, removes it and returns the
-// rack.
-func podGroup(t *testing.T, space, pool, name, schedulerName string) string {
+// As gangs of every other kind: with one node too few none of its ranks starts, with one more all do.
+func TestNativeGroupStartsWholeOrNotAtAll(t *testing.T) {
+	if !hasNativeGroups() {
+		return // that the API has none is checked above
+	}
+	onSecondCluster(t)
+	for _, mode := range modes {
+		t.Run(mode.name, func(t *testing.T) {
+			pool := "whole-group-" + mode.name
+			space := namespace(t, pool, nil)
+			rankward := replica(t, pool, harness.ReplicaOptions{FeatureGates: groupGates, Verbosity: 4,
+				Settings: map[string]any{"nominate": mode.nominate}}).Rankward
+			nodes(t, harness.Leaf(pool, "a", groupSize-1))
+			allSeenBy(t, rankward)
+			gang := createGroup(t, space, pool, "train", "default-scheduler")
+			var messages []string
+			for rank := range gang.Size {
+				messages = append(messages, unschedulable(t, space, gang.PodName(rank), func(string) bool { return true }))
+			}
+			t.Logf("kube-scheduler %s: %q", cluster.Binaries.Version, messages)
+			// The pod that the simulation fails at carries our text, the others that their group waits.
+			if !slices.ContainsFunc(messages, func(message string) bool { return strings.Contains(message, noRoomForTheGang) }) {
+				t.Errorf("no rank says %q", noRoomForTheGang)
+			}
+			if n := boundCount(t, gang); n != 0 {
+				t.Errorf("%d of its ranks are bound", n)
+			}
+			nodes(t, harness.Leaf(pool, "a", groupSize)[groupSize-1:])
+			inOneLeaf(t, gangNodes(t, gang))
+		})
+	}
+}
+
+// createGroup makes a group that needs one rack, and its pods.
+func createGroup(t *testing.T, space, pool, name, schedulerName string) harness.Gang {
 	t.Helper()
 	group := &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name},
@@ -92,8 +134,7 @@ func podGroup(t *testing.T, space, pool, name, schedulerName string) string {
 				Topology: []schedulingv1beta1.TopologyConstraint{{Key: harness.LeafLabel}}},
 		},
 	}
-	client := cluster.Client.SchedulingV1beta1().PodGroups(space)
-	_, err := client.Create(t.Context(), group, metav1.CreateOptions{})
+	_, err := cluster.Client.SchedulingV1beta1().PodGroups(space).Create(t.Context(), group, metav1.CreateOptions{})
 	check(t, err)
 	gang := harness.Gang{Namespace: space, Name: name, Size: groupSize, Pool: pool, Shape: func(_ int, pod *corev1.Pod) {
 		pod.Annotations = nil
@@ -101,9 +142,16 @@ func podGroup(t *testing.T, space, pool, name, schedulerName string) string {
 		pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &group.Name}
 	}}
 	createGang(t, gang)
+	return gang
+}
+
+// podGroup makes a group, waits until it is bound, removes it and returns the rack.
+func podGroup(t *testing.T, space, pool, name, schedulerName string) string {
+	t.Helper()
+	gang := createGroup(t, space, pool, name, schedulerName)
 	rack := inOneLeaf(t, gangNodes(t, gang))
 	deleteGang(t, gang)
-	check(t, client.Delete(t.Context(), name, metav1.DeleteOptions{}))
+	check(t, cluster.Client.SchedulingV1beta1().PodGroups(space).Delete(t.Context(), name, metav1.DeleteOptions{}))
 	return rack
 }
 

@@ -18,9 +18,8 @@ import (
 	"rankward.io/tests/controlplane/harness"
 )
 
-// How long a dead node's name may stand in a pod: 5 s by the specification, and as much again for a
-// machine that has other work.
-const nameOfADeadNode = 10 * time.Second
+// How long a dead node's name may stand in a pod.
+const nameOfADeadNode = 5 * time.Second
 
 // nominatedBy is the manager that wrote a pod's nomination, "" for none.
 func nominatedBy(pod *corev1.Pod) string {

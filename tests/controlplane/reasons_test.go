@@ -10,11 +10,14 @@ import (
 	"rankward.io/tests/controlplane/harness"
 )
 
-// The texts of two reason codes, as people read them in events. They are part of the surface: a
-// change here is a change for whoever greps for them.
+// The texts of reason codes, as people read them in events. They are part of the surface: a change
+// here is a change for whoever greps for them.
 const (
 	sharedNotExclusive = "GPUs are shared but the pod wants them for itself"
 	memoryTooSmall     = "GPU memory too small for the declared need"
+	rdmaMissing        = "no RDMA network for a pod that requires it"
+	reservedForAGang   = "GPUs are reserved for a gang"
+	noRoomForTheGang   = "not enough room for the whole gang"
 )
 
 func TestFailedSchedulingEventCarriesOurReasonsCounted(t *testing.T) {
