@@ -17,7 +17,7 @@ constexpr milliseconds kLookTimeout{10'000};
 }  // namespace
 
 Result<void> GangSink::list_item(std::string_view json) {
-  auto owner = formats::read_gang_owner(resource_, json);
+  auto owner = formats::read_gang_owner(resource_, json, requests_);
   if (!owner) return owner.error();
   if (!owner->facts.empty()) listed_.push_back(std::move(*owner));
   return {};
@@ -28,7 +28,7 @@ void GangSink::end_list() {
 }
 
 Result<void> GangSink::put(std::string_view json) {
-  auto owner = formats::read_gang_owner(resource_, json);
+  auto owner = formats::read_gang_owner(resource_, json, requests_);
   if (!owner) return owner.error();
   publisher_.push(GangOwnerPut{std::move(*owner)});
   return {};
@@ -56,7 +56,7 @@ GangSource::GangSource(const formats::GangResource& resource, const ApiServer& s
       name_(resource.name()),
       options_(options),
       random_(random),
-      sink_(resource, publisher),
+      sink_(resource, publisher, options.requests),
       client_(server, credentials),
       reflector_(Resource{name_, "", "", true}, sink_, client_, options, std::move(random)) {}
 

@@ -22,8 +22,10 @@ namespace rankward::cluster {
 // Objects as Changes of the Snapshot.
 class GangSink final : public ResourceSink {
  public:
-  GangSink(const formats::GangResource& resource, Publisher& publisher)
-      : resource_(resource), publisher_(publisher) {}
+  // All outlive the sink.
+  GangSink(const formats::GangResource& resource, Publisher& publisher,
+           const placement::RequestOptions& requests)
+      : resource_(resource), publisher_(publisher), requests_(requests) {}
 
   void begin_list() override { listed_.clear(); }
   Result<void> list_item(std::string_view json) override;
@@ -39,6 +41,7 @@ class GangSink final : public ResourceSink {
  private:
   const formats::GangResource& resource_;
   Publisher& publisher_;
+  const placement::RequestOptions& requests_;
   std::vector<formats::GangOwner> listed_;
 };
 

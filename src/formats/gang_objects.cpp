@@ -161,12 +161,14 @@ placement::GangFacts& facts_for(std::vector<placement::GangFacts>& all, const st
   return facts;
 }
 
-void add_size(placement::GangFacts& facts, const std::string& role, const GangPart& part) {
+void add_size(placement::GangFacts& facts, const std::string& role, const GangPart& part,
+              std::shared_ptr<const placement::RolePod> asks) {
   if (part.pods < 1 || part.pods > kMostPods) return;
   const auto pods = static_cast<std::int32_t>(part.pods);
   const auto least = static_cast<std::int32_t>(part.least);
   for (placement::RoleSize& size : facts.sizes) {
     if (size.role != role) continue;
+    if (!size.pod) size.pod = std::move(asks);
     // As pods below, kept within bounds; where a sum is too large, both go.
     if (size.least != 0 || least != 0) {
       const std::int64_t fewest =
@@ -176,10 +178,22 @@ void add_size(placement::GangFacts& facts, const std::string& role, const GangPa
     size.pods = static_cast<std::int32_t>(std::min(std::int64_t{size.pods} + pods, kMostPods + 1));
     return;
   }
-  facts.sizes.push_back({role, pods, least});
+  facts.sizes.push_back({role, pods, least, std::move(asks)});
 }
 
-std::vector<placement::GangFacts> facts_of(const GangResource& resource, const GangObject& object) {
+// `pod` has the template's metadata and its controller's marks. Where its spec cannot be read, what
+// it asks for is not known before the pod is there.
+std::shared_ptr<const placement::RolePod> role_pod(const GangObject& object, const GangPart& part,
+                                                   kube::Pod pod,
+                                                   const placement::RequestOptions& options) {
+  if (object.in_steps || part.spec.empty()) return nullptr;
+  Cursor cursor(part.spec);
+  if (!read(cursor, pod.spec)) return nullptr;
+  return placement::role_pod(pod, std::hash<std::string_view>{}(part.text), options);
+}
+
+std::vector<placement::GangFacts> facts_of(const GangResource& resource, const GangObject& object,
+                                           const placement::RequestOptions& options) {
   std::vector<placement::GangFacts> all;
   const Mark mark = kind_of(resource).mark;
   for (const GangPart& part : object.parts) {
@@ -191,13 +205,14 @@ std::vector<placement::GangFacts> facts_of(const GangResource& resource, const G
     // A template whose annotations cannot be read makes pods that are in no gang.
     const auto gang = placement::gang_of(pod);
     if (!gang || !*gang) continue;
-    add_size(facts_for(all, (*gang)->key, object), (*gang)->role, part);
+    const auto asks = (*gang)->role.empty() ? nullptr : role_pod(object, part, pod, options);
+    add_size(facts_for(all, (*gang)->key, object), (*gang)->role, part, asks);
     if (resource.group != "jobset.x-k8s.io") continue;
     // Newer releases put the set's UID on the pods, older ones do not.
     pod.metadata.labels["jobset.sigs.k8s.io/jobset-uid"] = object.metadata.uid;
     const auto newer = placement::gang_of(pod);
     if (newer && *newer && (*newer)->key != (*gang)->key) {
-      add_size(facts_for(all, (*newer)->key, object), (*newer)->role, part);
+      add_size(facts_for(all, (*newer)->key, object), (*newer)->role, part, asks);
     }
   }
   for (placement::GangFacts& facts : all) {
@@ -251,7 +266,8 @@ std::string gang_owner_key(const GangResource& resource, const kube::ObjectMeta&
   return resource.name() + "/" + metadata.full_name();
 }
 
-Result<GangOwner> read_gang_owner(const GangResource& resource, std::string_view json) {
+Result<GangOwner> read_gang_owner(const GangResource& resource, std::string_view json,
+                                  const placement::RequestOptions& options) {
   Cursor cursor(json);
   GangObject object;
   const ReadSpec read = kind_of(resource).read;
@@ -262,7 +278,8 @@ Result<GangOwner> read_gang_owner(const GangResource& resource, std::string_view
   }
   GangOwner owner;
   owner.key = gang_owner_key(resource, object.metadata);
-  if (!object.ended && !is_spoken_for(resource, object)) owner.facts = facts_of(resource, object);
+  if (!object.ended && !is_spoken_for(resource, object))
+    owner.facts = facts_of(resource, object, options);
   return owner;
 }
 

@@ -23,11 +23,20 @@ GangPart* next_part(Cursor& cursor, GangObject& out) {
   return nullptr;
 }
 
-// Of the template only what tells to which gang its pods belong.
+// Of the template what tells to which gang its pods belong; what they ask for is read later, and
+// may be unreadable.
 bool read_template(Cursor& cursor, GangPart& out) {
-  const auto group = [&] { return cursor.object(field("podGroupName", out.pod_group_name)); };
-  const auto spec = [&] { return cursor.object(field("schedulingGroup", group)); };
-  return cursor.object(field("metadata", out.metadata), field("spec", spec));
+  const std::size_t start = cursor.offset();
+  const auto spec = [&] {
+    const std::size_t begin = cursor.offset();
+    const auto group = [&] { return cursor.object(field("podGroupName", out.pod_group_name)); };
+    if (!cursor.object(field("schedulingGroup", group))) return false;
+    out.spec = cursor.taken_since(begin);
+    return true;
+  };
+  if (!cursor.object(field("metadata", out.metadata), field("spec", spec))) return false;
+  out.text = cursor.taken_since(start);
+  return true;
 }
 
 bool read_job_spec(Cursor& cursor, GangObject& owner, GangPart& out, bool indexed_by_default) {
@@ -97,7 +106,13 @@ bool read_job_set(Cursor& cursor, GangObject& out) {
     if (part == nullptr) return false;
     std::int32_t replicas = 1;
     const auto spec = [&] { return read_job_spec(cursor, out, *part, true); };
+    const auto steps = [&] {
+      if (cursor.null()) return true;
+      out.in_steps = true;
+      return cursor.skip();
+    };
     if (!cursor.object(field("name", part->name), field("replicas", replicas),
+                       field("dependsOn", steps),
                        field("template", [&] { return cursor.object(field("spec", spec)); }))) {
       return false;
     }
@@ -148,8 +163,13 @@ bool read_volcano_job(Cursor& cursor, GangObject& out) {
     if (part == nullptr) return false;
     std::int32_t replicas = 1;
     std::optional<std::int32_t> least;
+    const auto steps = [&] {
+      if (cursor.null()) return true;
+      out.in_steps = true;
+      return cursor.skip();
+    };
     if (!cursor.object(field("name", part->name), field("replicas", replicas),
-                       field("minAvailable", least),
+                       field("minAvailable", least), field("dependsOn", steps),
                        field("template", [&] { return read_template(cursor, *part); }))) {
       return false;
     }

@@ -14,6 +14,8 @@ namespace rankward::formats {
 struct GangPart {
   std::string name;            // replica type, task, replicated job, worker group; "" for one only
   kube::ObjectMeta metadata;   // the template's
+  std::string_view text;       // the template
+  std::string_view spec;       // and its spec, in the text that is read
   std::string pod_group_name;  // the template's spec.schedulingGroup
   bool indexed = false;        // its Jobs number their pods
   std::int64_t pods = 1;
@@ -25,6 +27,7 @@ struct GangObject {
   std::vector<GangPart> parts;
   std::string required_topology;
   bool elastic = false;
+  bool in_steps = false;  // some of its pods are made only once others have ended
   bool ended = false;
 };
 

@@ -68,6 +68,20 @@ void add_waiting(const GangState* gang, GangNeed& need, Roles& roles, std::int32
   }
 }
 
+// Roles of which no pod is there yet, where the owner's template says what they will ask for: room
+// that only the first role has is no room for the gang.
+void add_unseen(const GangState* gang, Roles& roles) {
+  if (gang == nullptr) return;
+  for (const GangFacts& facts : gang->facts) {
+    for (const RoleSize& size : facts.sizes) {
+      if (size.role.empty() || !size.pod || roles.contains(size.role)) continue;
+      PartNeed& part = roles[size.role].part;
+      part.request = std::shared_ptr<const Request>(size.pod, &size.pod->request);
+      part.spec = std::shared_ptr<const kube::PodSpec>(size.pod, &size.pod->spec);
+    }
+  }
+}
+
 // Sizes by the owners' word, else by what the pods say of the whole gang.
 void set_sizes(const GangState* gang, std::optional<std::int32_t> total, std::int32_t leaders,
                Roles& roles) {
@@ -202,6 +216,7 @@ GangNeed need_of(const Snapshot& snapshot, std::string_view gang_key, const Call
       }
     }
   }
+  add_unseen(gang, roles);
   set_sizes(gang, total, leaders, roles);
   for (auto& [name, role] : roles) {
     role.part.role = name;

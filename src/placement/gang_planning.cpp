@@ -143,6 +143,18 @@ Planned plan_parts(const ClusterView& view, std::string_view gang_key, const Gan
     fix(reserved.slots);
   }
 
+  // A role that no pod of the Snapshot has, though one was told its place.
+  for (std::size_t i = 0; keep_asked && old != nullptr && i < old->parts.size(); ++i) {
+    if (need.part(old->parts[i].role) != nullptr) continue;
+    ReservedPart kept = old->parts[i];
+    std::erase_if(kept.slots, [&](const Slot& slot) {
+      return !slot.bound && !(slot.asked && can_be_used(snapshot, slot.node));
+    });
+    if (kept.slots.empty()) continue;
+    fix(kept.slots);
+    made->parts.push_back(std::move(kept));
+  }
+
   Reservations others = view.reservations->without(gang_key);
   const auto take = [&](const ReservedPart& reserved) {
     auto taken = std::make_shared<Reservation>();

@@ -67,11 +67,11 @@ void drop_unread(std::vector<kube::Container>& containers) {
   }
 }
 
-std::shared_ptr<const kube::PodSpec> without_unread(kube::PodSpec spec) {
+kube::PodSpec without_unread(kube::PodSpec spec) {
   drop_unread(spec.containers);
   drop_unread(spec.init_containers);
   spec.ephemeral_containers = {};
-  return std::make_shared<const kube::PodSpec>(std::move(spec));
+  return spec;
 }
 
 // Batch clusters have a hundred thousand of them waiting, and nobody would ever read them.
@@ -85,7 +85,7 @@ PendingMember pending_member(const kube::Pod& pod, std::string uid, Request requ
   member.pod = request.pod;
   member.uid = std::move(uid);
   member.request = std::make_shared<const Request>(std::move(request));
-  member.spec = without_unread(pod.spec);
+  member.spec = std::make_shared<const kube::PodSpec>(without_unread(pod.spec));
   member.nominated_node = pod.status.nominated_node_name;
   member.unschedulable = pod.status.unschedulable;
   for (const std::string& gate : pod.spec.scheduling_gates) {
@@ -112,12 +112,20 @@ void keep_pending(const kube::Pod& pod, const RequestOptions& options, PodDigest
     waiting->uid = digest.key;
     waiting->pod = request->pod;
     waiting->request = std::make_shared<const Request>(std::move(*request));
-    waiting->spec = without_unread(pod.spec);
+    waiting->spec = std::make_shared<const kube::PodSpec>(without_unread(pod.spec));
     digest.waiting = std::move(waiting);
   }
 }
 
 }  // namespace
+
+std::shared_ptr<const RolePod> role_pod(const kube::Pod& pod, std::size_t hash,
+                                        const RequestOptions& options) {
+  auto request = make_request(pod, options);
+  if (!request || request->gpus() <= 0) return nullptr;
+  return std::make_shared<const RolePod>(
+      RolePod{std::move(*request), without_unread(pod.spec), hash});
+}
 
 PodDigest digest_of(const kube::Pod& pod, const RequestOptions& options) {
   PodDigest digest;

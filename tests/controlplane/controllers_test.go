@@ -47,6 +47,10 @@ type framework struct {
 	pods                         func(m made, uid string) []*corev1.Pod
 }
 
+// wholeNodeTemplate asks for what made.pod does: only so can it be known that a part has ranks, and
+// where, before its first pod is there.
+const wholeNodeTemplate = `{spec: {nodeSelector: {` + harness.PoolLabel + `: "@POOL@"}, containers: [{name: pytorch, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 8, rdma/ib: 1}}}]}}`
+
 var frameworks = []framework{
 	{
 		name: "jobset", group: "jobset.x-k8s.io", version: "v1alpha2", kind: "JobSet", plural: "jobsets",
@@ -100,6 +104,18 @@ var frameworks = []framework{
 		},
 	},
 	{
+		// The master runs the same program as the workers: it is a rank as they are.
+		name: "pytorchjob", group: "kubeflow.org", version: "v1", kind: "PyTorchJob", plural: "pytorchjobs",
+		object: `{pytorchReplicaSpecs: {Master: {replicas: 1, template: ` + wholeNodeTemplate + `}, Worker: {replicas: 3, template: ` + wholeNodeTemplate + `}}}`,
+		pods: func(m made, _ string) []*corev1.Pod {
+			pods := []*corev1.Pod{m.pod("train-master-0", kubeflow("master", 0), nil)}
+			for index := range controllerRanks - 1 {
+				pods = append(pods, m.pod(fmt.Sprintf("train-worker-%d", index), kubeflow("worker", index), nil))
+			}
+			return pods
+		},
+	},
+	{
 		name: "raycluster", group: "ray.io", version: "v1", kind: "RayCluster", plural: "rayclusters",
 		object: `{headGroupSpec: {template: {}}, workerGroupSpecs: [{groupName: gpus, replicas: 4, minReplicas: 4, maxReplicas: 4, template: {}}]}`,
 		pods: func(m made, _ string) []*corev1.Pod {
@@ -132,7 +148,7 @@ func kubeflow(kind string, index int) map[string]string {
 		"training.kubeflow.org/job-name": "train", "training.kubeflow.org/replica-type": kind,
 		"training.kubeflow.org/replica-index": strconv.Itoa(index), "training.kubeflow.org/operator-name": "training-operator",
 	}
-	if kind == "launcher" {
+	if kind != "worker" {
 		labels["training.kubeflow.org/job-role"] = kind
 	}
 	return labels
@@ -170,7 +186,7 @@ spec:
 func (f framework) create(t *testing.T, m made) {
 	t.Helper()
 	manifest := fmt.Sprintf("apiVersion: %s/%s\nkind: %s\nmetadata: {name: train, namespace: %s}\nspec: %s\n",
-		f.group, f.version, f.kind, m.space, f.object)
+		f.group, f.version, f.kind, m.space, strings.ReplaceAll(f.object, "@POOL@", m.pool))
 	out := kubectl(t, manifest, "create", "-f", "-", "-o", "jsonpath={.metadata.uid}")
 	if out.ExitCode != 0 {
 		t.Fatal(out.Stderr)

@@ -159,6 +159,66 @@ spec:
   EXPECT_EQ(owner.facts[0].sizes[0].pods, 4);
 }
 
+std::string training_job(const std::string& master, const std::string& worker) {
+  return R"(
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: pt, namespace: ml, uid: "1"}
+spec:
+  pytorchReplicaSpecs:
+    Master: {replicas: 1, template: {spec: {containers: [)" +
+         master + R"(]}}}
+    Worker: {replicas: 3, template: {spec: {containers: [)" +
+         worker + "]}}}\n";
+}
+constexpr const char* kEightGpus = R"({name: c, resources: {limits: {nvidia.com/gpu: 8}}})";
+
+TEST(GangObjects, SayWhatTheRolesOfTheirTemplatesAskFor) {
+  const auto sizes = owner_of(training_job("{name: c}", kEightGpus)).facts.at(0).sizes;
+  ASSERT_EQ(sizes.size(), 2U);
+  EXPECT_EQ(sizes[0].pod, nullptr) << "no rank";
+  ASSERT_NE(sizes[1].pod, nullptr);
+  EXPECT_EQ(sizes[1].pod->request.gpus(), 8);
+  EXPECT_EQ(sizes[1].pod->request.gang->role, "worker");
+  const auto again = owner_of(training_job("{name: c}", kEightGpus)).facts.at(0).sizes;
+  EXPECT_EQ(sizes[1], again[1]) << "owners come with every change of their status";
+  const auto other =
+      owner_of(training_job("{name: c}", R"({name: c, resources: {limits: {nvidia.com/gpu: 4}}})"));
+  EXPECT_NE(sizes[1], other.facts.at(0).sizes[1]);
+}
+
+TEST(GangObjects, CountTheirPodsThoughATemplateCannotBeRead) {
+  const auto sizes =
+      owner_of(
+          training_job("{name: c}", R"({name: c, resources: {limits: {nvidia.com/gpu: "1x"}}})"))
+          .facts.at(0)
+          .sizes;
+  ASSERT_EQ(sizes.size(), 2U);
+  EXPECT_EQ(sizes[1].pods, 3);
+  EXPECT_EQ(sizes[1].pod, nullptr);
+}
+
+// What comes after another has ended needs no place beside it.
+TEST(GangObjects, DoNotCountRolesAheadThatWaitForOthers) {
+  const auto sizes = owner_of(std::string(R"(
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: js, namespace: ml, uid: "1"}
+spec:
+  replicatedJobs:
+  - {name: first, template: {spec: {template: {spec: {containers: [)") +
+                              kEightGpus + R"(]}}}}}
+  - name: second
+    dependsOn: [{name: first, status: Complete}]
+    template: {spec: {template: {spec: {containers: [)" +
+                              kEightGpus + "]}}}}\n")
+                         .facts.at(0)
+                         .sizes;
+  ASSERT_EQ(sizes.size(), 2U);
+  for (const auto& size : sizes)
+    EXPECT_EQ(size.pod, nullptr);
+}
+
 // One gang of ours over two tasks: their numbers add up where they have one role.
 TEST(GangObjects, AddUpPartsOfOneRole) {
   const GangOwner owner = owner_of(R"(

@@ -576,6 +576,79 @@ TEST_F(GangCallTest, AJobOfASetWithExclusiveTopologyIsPlannedInTheRackOfItsLeade
   }
 }
 
+// One master and three workers, of eight GPUs each, as training-operator marks them.
+kube::Pod of_training_job(const std::string& role, int index) {
+  kube::Pod made = pod("pt-" + role + "-" + std::to_string(index), kHgxDevices);
+  made.metadata.labels = {{"training.kubeflow.org/job-name", "pt"},
+                          {"training.kubeflow.org/replica-type", role},
+                          {"training.kubeflow.org/replica-index", std::to_string(index)}};
+  made.spec.containers[0].resources = member("x", 0, 1).spec.containers[0].resources;
+  return made;
+}
+
+class GangOfRolesTest : public GangCallTest {
+ protected:
+  GangOfRolesTest() {
+    GangFacts facts{.gang_key = gang_of(of_training_job("master", 0)).value().value().key};
+    for (const auto& [role, pods] : {std::pair("master", 1), std::pair("worker", 3)}) {
+      facts.sizes.push_back({role, pods, 0, role_pod(of_training_job(role, 0), 1, {})});
+    }
+    cluster_.add_facts("PyTorchJob/pt", {facts});
+    see();
+  }
+  void leave(std::size_t nodes) {
+    for (std::size_t i = nodes; i < all_.size(); ++i)
+      cluster_.remove_node(all_[i]);
+    see();
+  }
+};
+
+TEST_F(GangOfRolesTest, WithoutRoomForARoleThatIsStillToComeNoneIsStarted) {
+  leave(3);
+  EXPECT_THAT(reasons(call(of_training_job("master", 0))), Each("GangDoesNotFit"));
+  cluster_.add(node("a3", kHgxDevices, leaf("leaf-a")), hgx());
+  see();
+  std::vector<std::string> nodes{place(of_training_job("master", 0))};
+  for (int index = 0; index < 3; ++index)
+    nodes.push_back(place(of_training_job("worker", index)));
+  std::sort(nodes.begin(), nodes.end());
+  EXPECT_THAT(nodes, ElementsAre("a0", "a1", "a2", "a3"));
+}
+
+// The watch is behind the calls of two roles.
+TEST_F(GangOfRolesTest, NobodyIsToldAPlaceThatAnotherRoleWasToldBefore) {
+  leave(4);
+  std::vector<std::string> nodes;
+  for (const auto& each : {of_training_job("worker", 2), of_training_job("master", 0),
+                           of_training_job("worker", 0), of_training_job("worker", 1)}) {
+    const auto order = places(each);
+    ASSERT_THAT(order, SizeIs(1)) << each.metadata.name;
+    nodes.push_back(order[0]);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  EXPECT_THAT(nodes, ElementsAre("a0", "a1", "a2", "a3"));
+}
+
+// The same where nobody says what roles there are: the second is a new part.
+TEST_F(GangCallTest, ARoleThatNobodySpokeOfDoesNotGetThePlaceThatAnotherWasTold) {
+  GangFacts facts{.gang_key = gang_of(of_training_job("master", 0)).value().value().key};
+  facts.sizes.push_back({"master", 1, 0});
+  facts.sizes.push_back({"worker", 3, 0});
+  cluster_.add_facts("PyTorchJob/pt", {facts});
+  see();
+  const auto master = places(of_training_job("master", 0));
+  ASSERT_THAT(master, SizeIs(1));
+  const CallAnswer answer = call(of_training_job("worker", 0));
+  ASSERT_THAT(fits(answer), SizeIs(1));
+  std::vector<std::string> slots;
+  for (const ReservedPart& part : answer.gang.reservation->parts) {
+    for (const Slot& slot : part.slots)
+      slots.push_back(slot.node);
+  }
+  EXPECT_THAT(slots, SizeIs(4));
+  EXPECT_THAT(slots, ::testing::Contains(master[0]).Times(1));
+}
+
 // A Volcano task of six replicas with minAvailable: 3 (minReplicas of Grove, likewise).
 kube::Pod of_volcano(int index) {
   kube::Pod made = pod("train-worker-" + std::to_string(index), kHgxDevices);

@@ -55,7 +55,7 @@ struct WatchTiming {
 
 struct WatcherOptions {
   topology::LabelOptions labels;
-  placement::RequestOptions requests;  // of pods that have no node yet
+  placement::RequestOptions requests;  // of pods that have no node yet, and of templates
   WatchTiming timing;
   // One watch event. etcd refuses objects above 1.5 MiB by default; JSON is larger than protobuf.
   std::size_t max_line_bytes = std::size_t{16} << 20;

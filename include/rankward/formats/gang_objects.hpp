@@ -44,8 +44,9 @@ struct GangOwner {
   std::vector<placement::GangFacts> facts;
 };
 
-[[nodiscard]] Result<GangOwner> read_gang_owner(const GangResource& resource,
-                                                std::string_view json);
+// The options are for the requests that its templates make.
+[[nodiscard]] Result<GangOwner> read_gang_owner(const GangResource& resource, std::string_view json,
+                                                const placement::RequestOptions& options = {});
 
 // "jobs.batch/team-a/train": SnapshotBuilder's key of the owner.
 [[nodiscard]] std::string gang_owner_key(const GangResource& resource,

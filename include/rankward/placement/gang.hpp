@@ -32,6 +32,18 @@ struct PendingMember {
   [[nodiscard]] const std::string& role() const { return request->gang->role; }
 };
 
+// What the pods of a role ask for, by their owner's template, so that a role counts before its
+// first pod is there.
+struct RolePod {
+  Request request;
+  kube::PodSpec spec;    // what the scheduler's own filters look at
+  std::size_t hash = 0;  // of the template's text: equal ones are equal
+};
+
+// Null where such a pod asks for no GPU (it is no rank then) or cannot be read.
+[[nodiscard]] std::shared_ptr<const RolePod> role_pod(const kube::Pod& pod, std::size_t hash,
+                                                      const RequestOptions& options);
+
 // How many pods of one role a gang has, by its owner's own word: Job.spec.parallelism, a JobSet's
 // replicated jobs, minMember of a PodGroup and the like (field/topology.md, section 5).
 struct RoleSize {
@@ -39,7 +51,11 @@ struct RoleSize {
   std::int32_t pods = 0;
   // Fewer make a gang too: elastic jobs, minMember below the number of pods. 0: all are needed.
   std::int32_t least = 0;
-  friend bool operator==(const RoleSize&, const RoleSize&) = default;
+  std::shared_ptr<const RolePod> pod = nullptr;  // null: not known, or no rank
+  friend bool operator==(const RoleSize& a, const RoleSize& b) {
+    const auto hash = [](const RoleSize& size) { return size.pod ? size.pod->hash : 0; };
+    return a.role == b.role && a.pods == b.pods && a.least == b.least && hash(a) == hash(b);
+  }
 };
 
 // What one object of a framework says about one gang.
