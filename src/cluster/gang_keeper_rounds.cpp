@@ -72,8 +72,9 @@ bool GangRounds::run() {
     unfinished_ = false;
   }
   if (!leading) return false;
-  look_at_waiting(*view, now);
   const bool more = perform();
+  // Behind the writes: it may take milliseconds.
+  if (!more) look_at_waiting(*view, now);
   post_events();
   wake_if_due();
   return more;
@@ -344,8 +345,9 @@ void GangRounds::look_at_waiting(const ClusterView& view, Instant now) {
   if (!finding) return;
   if (finding->shall_wake) {
     wake_.ask();
-  } else if (finding->is_news && now.milliseconds >= events_rest_until_) {
+  } else if (finding->news != 0 && now.milliseconds >= events_rest_until_) {
     auto events = events_.about(*finding->pod, "PodWaiting", no_room_note(finding->outlook), now);
+    if (!events.empty()) waiting_.told(*finding);
     to_post_.insert(to_post_.end(), std::make_move_iterator(events.begin()),
                     std::make_move_iterator(events.end()));
   }

@@ -97,7 +97,9 @@ std::string waiting_note(const placement::GangOutcome& outcome, std::size_t pods
       out = count(pods, "pod") + " of the gang exist, not all of its ranks";
       break;
     case GangStanding::kNotPlannable:
-      out = "the gang cannot be planned as a whole: its size is not known, or it is elastic";
+      out =
+          "the gang cannot be planned as a whole: its size is not known, it is elastic, or "
+          "its first pod decides on the domain";
       break;
     default:
       out = placement::reason(outcome.refusal.reason).text;

@@ -30,7 +30,7 @@ inline constexpr std::size_t kMostPodsOfEvent = 5;
                                        bool gated);
 // "ranks 3 and 5 of 8 were not bound in time; ...".
 [[nodiscard]] std::string expired_note(const placement::Reservation& reservation);
-// "no node of 40 takes it: 38: node has no GPUs (NotAGpuNode); 2: registered devices are ...", and
+// "no node of 40 takes it: 38: node has no GPUs (NotAGpuNode), 2: registered devices are ...", and
 // what to do about the first fault below the scheduler's matching.
 [[nodiscard]] std::string no_room_note(const placement::WaitingOutlook& outlook);
 

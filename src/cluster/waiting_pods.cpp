@@ -31,12 +31,20 @@ void WaitingPods::follow(const placement::Snapshot& snapshot, placement::Instant
 bool WaitingPods::may_wake_for(const Turn& turn, placement::Instant now) {
   // From the sixth on they come no more often than the scheduler's own tries.
   const auto doublings = static_cast<unsigned>(std::clamp(turn.wakes - 1, 0, 5));
-  const auto wait = std::min(timing_.least_between_wakes << doublings, timing_.longest_wait);
+  const auto least = std::max(timing_.least_between_wakes,
+                              timing_.a_pod * static_cast<std::int64_t>(turns_.size()));
+  const auto wait = std::min(least << doublings, timing_.longest_wait);
   if (now.milliseconds < last_wake_ + wait) return false;
   last_wake_ = now.milliseconds;
-  for (auto& [uid, each] : turns_)
-    ++each.wakes;
+  for (auto& [uid, each] : turns_) {
+    if (each.had_room) ++each.wakes;
+  }
   return true;
+}
+
+void WaitingPods::told(const Finding& finding) {
+  const auto turn = turns_.find(finding.pod->uid);
+  if (turn != turns_.end()) turn->second.told |= finding.news;
 }
 
 std::optional<WaitingPods::Finding> WaitingPods::look(
@@ -54,13 +62,15 @@ std::optional<WaitingPods::Finding> WaitingPods::look(
   turn.at = now.milliseconds + turn.wait;
   const auto& pod = view.snapshot->waiting_pods().find(next->first)->second;
   if (!served(*pod->spec)) return std::nullopt;
-  Finding finding{pod, placement::outlook(view, *pod, options), false, false};
-  if (finding.outlook.has_room) {
+  Finding finding{pod, placement::outlook(view, *pod, options)};
+  turn.had_room = finding.outlook.has_room;
+  if (turn.had_room) {
     finding.shall_wake = may_wake_for(turn, now);
   } else {
+    turn.wakes = 0;
     const auto wrong = below_matching(finding.outlook);
-    finding.is_news = (wrong & ~turn.told) != 0;
-    turn.told = wrong;
+    if ((wrong & ~turn.told) != 0) finding.news = wrong;
+    turn.told &= wrong;
   }
   return finding;
 }

@@ -26,8 +26,10 @@ class WaitingPods {
     std::int64_t pause = 200;
     // Between two wakes for those that would fit. A wake is for all of them, and each costs the
     // scheduler an attempt, in vain where affinity, volumes or ports are against it that we know
-    // nothing of. Doubles up to longest_wait while the pods are the same.
+    // nothing of. Doubles up to longest_wait while the pods are the same; `a_pod` for each that
+    // waits is the least.
     std::int64_t least_between_wakes = 15'000;
+    std::int64_t a_pod = 100;
   };
   explicit WaitingPods(Timing timing) : timing_(timing) {}
   WaitingPods() : WaitingPods(Timing{}) {}
@@ -36,21 +38,25 @@ class WaitingPods {
     std::shared_ptr<const placement::WaitingPod> pod;
     placement::WaitingOutlook outlook;
     bool shall_wake = false;  // a node has room, and nobody was woken for that lately
-    // Reasons of the host and of device plugins stand in its way that it had not the last time, and
-    // that the scheduler has no words for.
-    bool is_news = false;
+    // Reasons of the host and of device plugins, as bits, that stand in its way and that the
+    // scheduler has no words for, where people have not been told of all of them; else 0.
+    std::uint64_t news = 0;
   };
   // The pod whose turn it is, if any. `served`: whether its scheduler is one that calls us.
   [[nodiscard]] std::optional<Finding> look(
       const placement::ClusterView& view, placement::Instant now, const placement::Options& options,
       const std::function<bool(const kube::PodSpec&)>& served);
 
+  // People know of it now.
+  void told(const Finding& finding);
+
  private:
   struct Turn {
     std::int64_t at = 0;
     std::int64_t wait = 0;
     std::uint64_t told = 0;  // reasons as bits
-    std::int32_t wakes = 0;  // of this kind since it waits
+    bool had_room = false;   // at its last look
+    std::int32_t wakes = 0;  // while it had room
   };
   void follow(const placement::Snapshot& snapshot, placement::Instant now);
   bool may_wake_for(const Turn& turn, placement::Instant now);

@@ -177,17 +177,7 @@ bool read_volcano_job(Cursor& cursor, GangObject& out) {
     if (least && *least < replicas) part->least = std::max(*least, 0);
     return true;
   };
-  std::optional<std::int32_t> least;
-  if (!cursor.object(field("tasks", [&] { return cursor.items(task); }),
-                     field("minAvailable", least))) {
-    return false;
-  }
-  // Of several tasks it does not say which may be smaller.
-  if (least && out.parts.size() == 1 && out.parts.front().least == 0 &&
-      *least < out.parts.front().pods) {
-    out.parts.front().least = std::max(*least, 0);
-  }
-  return true;
+  return cursor.object(field("tasks", [&] { return cursor.items(task); }));
 }
 
 bool read_native_pod_group(Cursor& cursor, GangObject& out) {

@@ -342,12 +342,6 @@ CallAnswer answer_anew(const Call& call, const std::shared_ptr<const Reservation
     answer.plan_missed = holds;
   }
   Planned planned = plan_for(call, need, old.get());
-  if (const auto fewest = planned.reservation ? std::nullopt : need.fewest()) {
-    if (fewest->part(call.role())->missing() <= 0) return by_itself(GangStanding::kWhole);
-    if (Planned smaller = plan_for(call, *fewest, old.get()); smaller.reservation) {
-      planned = std::move(smaller);
-    }
-  }
   if (!planned.reservation) {
     answer.gang = {GangStanding::kRefused, nullptr, planned.refusal};
     answer.ranking = refused(call, planned.refusal.reason);
@@ -392,7 +386,7 @@ GangOutcome plan_gang(const ClusterView& view, std::string_view gang_key, Instan
   if (old && still_holds(*old, *view.snapshot) && has_slots_for(*old, need)) {
     return {GangStanding::kPlanned, old, {}};
   }
-  if (!need.plannable()) return standing(GangStanding::kNotPlannable);
+  if (!need.plannable() || need.awaits_first) return standing(GangStanding::kNotPlannable);
   if (need.whole()) return standing(GangStanding::kWhole);
   if (complete && !need.complete()) return standing(GangStanding::kIncomplete);
   if (has_unseen_rank(view, gang_key, {}, now)) return standing(GangStanding::kWaiting);
@@ -402,16 +396,6 @@ GangOutcome plan_gang(const ClusterView& view, std::string_view gang_key, Instan
     }
   }
   Planned planned = plan_need(view, gang_key, need, old.get(), {}, now, options);
-  if (const auto fewest = planned.reservation ? std::nullopt : need.fewest()) {
-    if (fewest->whole()) return standing(GangStanding::kWhole);
-    if (old && still_holds(*old, *view.snapshot) && has_slots_for(*old, *fewest)) {
-      return {GangStanding::kPlanned, old, {}};
-    }
-    if (Planned smaller = plan_need(view, gang_key, *fewest, old.get(), {}, now, options);
-        smaller.reservation) {
-      planned = std::move(smaller);
-    }
-  }
   if (!planned.reservation) {
     return {GangStanding::kRefused, nullptr, std::move(planned.refusal)};
   }

@@ -74,7 +74,8 @@ void add_unseen(const GangState* gang, Roles& roles) {
   if (gang == nullptr) return;
   for (const GangFacts& facts : gang->facts) {
     for (const RoleSize& size : facts.sizes) {
-      if (size.role.empty() || !size.pod || roles.contains(size.role)) continue;
+      // Of what may be smaller, nobody knows how much will come.
+      if (size.role.empty() || !size.pod || size.least != 0 || roles.contains(size.role)) continue;
       PartNeed& part = roles[size.role].part;
       part.request = std::shared_ptr<const Request>(size.pod, &size.pod->request);
       part.spec = std::shared_ptr<const kube::PodSpec>(size.pod, &size.pod->spec);
@@ -85,14 +86,14 @@ void add_unseen(const GangState* gang, Roles& roles) {
 // Sizes by the owners' word, else by what the pods say of the whole gang.
 void set_sizes(const GangState* gang, std::optional<std::int32_t> total, std::int32_t leaders,
                Roles& roles) {
-  std::map<std::string_view, RoleSize> by_role;
+  std::map<std::string_view, std::int32_t> by_role;
   if (gang != nullptr) {
     for (const GangFacts& facts : gang->facts) {
       for (const RoleSize& size : facts.sizes) {
         if (size.role.empty() && !total) {
           total = size.pods;
         } else if (!size.role.empty()) {
-          by_role[size.role] = size;
+          by_role[size.role] = size.pods;
         }
       }
     }
@@ -104,9 +105,8 @@ void set_sizes(const GangState* gang, std::optional<std::int32_t> total, std::in
     if (size == by_role.end()) {
       ++open;
     } else {
-      role.part.size = size->second.pods;
-      role.part.least = size->second.least;
-      known += size->second.pods;
+      role.part.size = size->second;
+      known += size->second;
     }
   }
   if (!total || open == 0) return;
@@ -154,21 +154,6 @@ const PartNeed* GangNeed::part(std::string_view role) const {
   const auto found = std::find_if(parts.begin(), parts.end(),
                                   [role](const PartNeed& part) { return part.role == role; });
   return found == parts.end() ? nullptr : &*found;
-}
-
-std::optional<GangNeed> GangNeed::fewest() const {
-  std::optional<GangNeed> out;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const PartNeed& part = parts[i];
-    const auto stand = static_cast<std::int32_t>(part.bound.size());
-    // Between none and the least some stand: which numbers the others have, only the whole tells.
-    const bool may_be_smaller =
-        part.least > 0 && part.least < part.size && (stand == 0 || stand >= part.least);
-    if (!may_be_smaller || stand >= part.size) continue;
-    if (!out) out = *this;
-    out->parts[i].size = std::max(part.least, stand);
-  }
-  return out;
 }
 
 bool is_pinned(const kube::PodSpec& spec) {
@@ -223,6 +208,11 @@ GangNeed need_of(const Snapshot& snapshot, std::string_view gang_key, const Call
     std::sort(role.part.bound.begin(), role.part.bound.end());
     need.parts.push_back(std::move(role.part));
   }
+  need.awaits_first = std::all_of(need.parts.begin(), need.parts.end(),
+                                  [](const PartNeed& part) { return part.bound.empty(); }) &&
+                      std::any_of(need.parts.begin(), need.parts.end(), [](const PartNeed& part) {
+                        return part.request && part.request->follows_first_rank;
+                      });
   const auto gpus = [](const PartNeed& part) {
     return part.request ? part.request->gpus() * std::max<std::int64_t>(1, part.size) : 0;
   };

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +18,7 @@ struct PartNeed {
   std::string role;
   std::shared_ptr<const Request> request;  // of one of its pods
   std::shared_ptr<const kube::PodSpec> spec;
-  std::int32_t size = 0;   // ranks in all; 0: not known
-  std::int32_t least = 0;  // RoleSize::least
+  std::int32_t size = 0;  // ranks in all; 0: not known
   // Ranks that stand, one entry each, by node; a rank that stands twice is there once.
   std::vector<NodeIndex> bound;
   // Ranks that wait, one pod each: no retries of one rank, nobody on its way out, none of a rank
@@ -40,7 +38,8 @@ struct GangNeed {
   std::vector<PartNeed> parts;  // by GPUs, largest first, then by role
   bool elastic = false;
   bool gated_by_others = false;
-  bool pinned = false;  // a waiting pod is tied to one node by somebody else
+  bool pinned = false;        // a waiting pod is tied to one node by somebody else
+  bool awaits_first = false;  // none stands, and where the first may stand only a call tells
   std::string required_topology;
 
   // Every part's size is known.
@@ -48,10 +47,6 @@ struct GangNeed {
   [[nodiscard]] bool complete() const;
   [[nodiscard]] bool whole() const;  // nothing is missing
   [[nodiscard]] const PartNeed* part(std::string_view role) const;
-  // What has to start together where there is no room for all: parts that may be smaller are as
-  // small as they may, or as large as they stand. The ranks beyond are late ones. Nothing where no
-  // part may be smaller than it is.
-  [[nodiscard]] std::optional<GangNeed> fewest() const;
 };
 
 // A pod of the gang that a call is about, which the Snapshot may not show yet.

@@ -126,9 +126,6 @@ std::string key_of(const kube::ObjectMeta& metadata, std::string_view kind, std:
 }
 
 const std::string* name_in(const kube::ObjectMeta& metadata, const Framework& framework) {
-  if (framework.kind == "JobSet" && kube::find(metadata.annotations, kExclusiveTopologyKey)) {
-    return nullptr;
-  }
   const std::string* name = value_of(metadata, framework.name);
   if (name == nullptr || name->empty()) return nullptr;
   return framework.rank_required && !rank_of(metadata, framework) ? nullptr : name;
@@ -142,9 +139,13 @@ bool is_mere_group(const Framework& framework) {
 std::optional<GangRef> by_framework(const kube::Pod& pod) {
   const kube::ObjectMeta& metadata = pod.metadata;
   std::optional<GangRef> gang;
+  // Each Job in a domain of its own is a gang, unless somebody has made one of more.
+  const bool jobs_apart = kube::find(metadata.annotations, kExclusiveTopologyKey) != nullptr &&
+                          kube::find(metadata.annotations, kGangKey) == nullptr &&
+                          pod.spec.pod_group_name.empty();
   for (const Framework& framework : kFrameworks) {
     const std::string* name = name_in(metadata, framework);
-    if (name == nullptr) continue;
+    if (name == nullptr || (framework.kind == "JobSet" && jobs_apart && !gang)) continue;
     if (gang) {
       if (is_mere_group(framework)) continue;
       if (!gang->rank) gang->rank = rank_of(metadata, framework);

@@ -47,12 +47,8 @@ Result<std::string> topology_level(const kube::StringMap& annotations, std::stri
   return std::string();
 }
 
-// The exclusive ones: the pods with the first index are bound by affinity to a domain that no other
-// group has, and those that follow are tied to it by a node selector (jobset,
-// pkg/webhooks/pod_mutating_webhook.go; lws, pkg/webhooks/pod_webhook.go).
-constexpr std::array<std::string_view, 3> kRequiredByOthers{
-    "kueue.x-k8s.io/podset-required-topology", kExclusiveTopologyKey,
-    "leaderworkerset.sigs.k8s.io/exclusive-topology"};
+constexpr std::array<std::string_view, 1> kRequiredByOthers{
+    "kueue.x-k8s.io/podset-required-topology"};
 constexpr std::array<std::string_view, 1> kPreferredByOthers{
     "kueue.x-k8s.io/podset-preferred-topology"};
 
@@ -82,6 +78,22 @@ Result<void> read_topology_levels(const kube::StringMap& annotations, Request& r
   if (!preferred) return std::move(preferred).error();
   request.topology_preferred = std::move(*preferred);
   return {};
+}
+
+// Pods with the first index are held by affinity in a domain that no other group has; those that
+// follow are made once that one is bound, and tied to its domain by a node selector (jobset,
+// pkg/webhooks/pod_mutating_webhook.go; lws, pkg/webhooks and pkg/controllers/pod_controller.go).
+void read_exclusive_topology(const kube::StringMap& annotations, Request& request) {
+  if (!request.gang) return;
+  const std::string_view kind = gang_kind(request.gang->key);
+  const std::string_view key = kind == "Job"               ? kExclusiveTopologyKey
+                               : kind == "LeaderWorkerSet" ? kExclusiveGroupKey
+                                                           : std::string_view();
+  if (key.empty()) return;
+  auto level = read_topology_level(annotations, key);
+  if (!level || !*level) return;
+  request.follows_first_rank = true;
+  if (request.topology_required.empty()) request.topology_required = std::move(**level);
 }
 
 void read_devices(const kube::PodSpec& spec, Request& request) {
@@ -133,6 +145,7 @@ Result<Request> make_request(const kube::Pod& pod, const RequestOptions& options
   auto gang = gang_of(pod);
   if (!gang) return std::move(gang).error();
   request.gang = std::move(*gang);
+  read_exclusive_topology(pod.metadata.annotations, request);
   return request;
 }
 

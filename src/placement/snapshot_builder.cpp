@@ -108,6 +108,12 @@ struct SnapshotBuilder::State {
     mark(entry->first, entry->second);
   }
 
+  [[nodiscard]] std::shared_ptr<const Snapshot::WaitingPods> first_waiting() const {
+    const auto count = std::min(waiting.size(), kMostWaitingPods);
+    return std::make_shared<const Snapshot::WaitingPods>(
+        waiting.begin(), std::next(waiting.begin(), static_cast<std::ptrdiff_t>(count)));
+  }
+
   // What an entry with a node is in the next Snapshot.
   std::shared_ptr<const NodeState> built(Entry& entry) {
     if (!entry.changed && entry.state) return entry.state;
@@ -243,7 +249,7 @@ void SnapshotBuilder::put_pod(PodDigest digest) {
     state_->put_holder(digest.node, std::move(*digest.holder));
   } else if (digest.pending) {
     state_->places[digest.key].gang_key = &state_->gangs.put_pending(std::move(*digest.pending));
-  } else if (digest.waiting && state_->waiting.size() < kMostWaitingPods) {
+  } else if (digest.waiting && state_->waiting.size() < kMostKeptWaitingPods) {
     state_->places[digest.key] = {};
     state_->waiting.insert_or_assign(digest.key, std::move(digest.waiting));
     state_->waiting_changed = true;
@@ -297,9 +303,7 @@ std::shared_ptr<const Snapshot> SnapshotBuilder::build() {
   auto next = std::make_shared<Snapshot>();
   next->number_ = state_->last->number_ + 1;
   next->owner_kinds_ = state_->owner_kinds;
-  next->waiting_ = !state_->waiting_changed
-                       ? state_->last->waiting_
-                       : std::make_shared<const Snapshot::WaitingPods>(state_->waiting);
+  next->waiting_ = state_->waiting_changed ? state_->first_waiting() : state_->last->waiting_;
   if (state_->nodes_changed) {
     state_->number_nodes(*next);
   } else {

@@ -43,10 +43,10 @@ class Metrics {
 
   void answered(Verb verb, Outcome outcome, double seconds);
   void rejected(placement::ReasonCode code, std::uint32_t nodes);
-  // What a filter call made of a gang's plan.
-  // By a filter call; from the watch.
-  void planned(const placement::PlanTiers& tiers);
+  // A plan made by the keeper, from the watch.
   void planned_ahead(const placement::PlanTiers& tiers);
+  // What a filter call made of a gang's plan.
+  void planned(const placement::PlanTiers& tiers);
   void plan_missed();
   void plan_refused();
   void found(const admission::RuleCount& count);

@@ -452,6 +452,23 @@ TEST_F(GangKeeperTest, APodThatNoNodeTakesIsToldOnceWhatTheSchedulerCannotSee) {
   EXPECT_THAT(event.note, HasSubstr("device plugin's log"));
 }
 
+TEST_F(GangKeeperTest, WhatCouldNotBeToldIsToldLater) {
+  world_.answers_["event"] = {WriteResult::kRefused, "forbidden", {}};
+  world_.put_gang("job", 2);
+  settle();
+  world_.answers_.clear();
+  for (const char* name : {"a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"}) {
+    auto node = GangWorld::make_node(name);
+    node.allocatable.insert_or_assign("nvidia.com/gpu", kube::Quantity(0));
+    world_.put_node(std::move(node));
+  }
+  put_single("sleeper", 8);
+  pass(milliseconds(200'000));
+  EXPECT_THAT(world_.events(), IsEmpty()) << "after a refusal Events rest for five minutes";
+  pass(milliseconds(500'000));
+  EXPECT_THAT(world_.events(), Contains("PodWaiting sleeper").Times(1));
+}
+
 TEST_F(GangKeeperTest, PodsOfOtherSchedulersAreNeitherWokenNorTold) {
   options_.scheduler_names = {"rankward"};
   put_single("sleeper", 8);

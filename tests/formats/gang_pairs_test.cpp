@@ -99,26 +99,6 @@ spec:
 status: {state: {phase: Pending}}
 )";
 
-constexpr std::string_view kVolcanoJobOfOneTask = R"(
-apiVersion: batch.volcano.sh/v1alpha1
-kind: Job
-metadata: {name: tf, namespace: ml, uid: "9-8"}
-spec:
-  minAvailable: 3
-  tasks:
-  - {replicas: 4, name: worker, template: {spec: {containers: []}}}
-)";
-
-constexpr std::string_view kVolcanoWorker = R"(
-apiVersion: v1
-kind: Pod
-metadata:
-  name: tf-worker-2
-  namespace: ml
-  labels: {volcano.sh/job-name: tf, volcano.sh/task-index: "2", volcano.sh/task-spec: worker}
-  annotations: {scheduling.k8s.io/group-name: tf-9-8, volcano.sh/task-spec: worker}
-)";
-
 INSTANTIATE_TEST_SUITE_P(
     EachFramework, ObjectAndPod,
     ::testing::Values(Pair{"indexed_job",
@@ -484,11 +464,6 @@ metadata:
     volcano.sh/task-spec: worker
 )",
                            {{"ps", 1, 0}, {"worker", 4, 3}},
-                           "worker"},
-                      Pair{"volcano_job_of_one_task",
-                           kVolcanoJobOfOneTask,
-                           kVolcanoWorker,
-                           {{"worker", 4, 3}},
                            "worker"},
                       Pair{"volcano_pod_group",
                            R"(

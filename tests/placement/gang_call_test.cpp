@@ -560,6 +560,11 @@ TEST_F(GangCallTest, AJobOfASetWithExclusiveTopologyIsPlannedInTheRackOfItsLeade
     facts.sizes.push_back({ref.role, 4, 0});
     cluster_.add_facts("Job/" + ref.name, {facts});
   }
+  // By the watch alone it is not known which racks the scheduler will let it have.
+  cluster_.add(of_job(0, 0));
+  see();
+  EXPECT_EQ(plan_gang(*view_, gang_of(of_job(0, 0)).value()->key, now_, false, {}).standing,
+            GangStanding::kNotPlannable);
   // Not all of the first rack can be had: the gang of the first leader goes to the other.
   cluster_.add(running_on("a2", pod("other", {{"nvidia.com/gpu", 1}})));
   see();
@@ -647,87 +652,6 @@ TEST_F(GangCallTest, ARoleThatNobodySpokeOfDoesNotGetThePlaceThatAnotherWasTold)
   }
   EXPECT_THAT(slots, SizeIs(4));
   EXPECT_THAT(slots, ::testing::Contains(master[0]).Times(1));
-}
-
-// A Volcano task of six replicas with minAvailable: 3 (minReplicas of Grove, likewise).
-kube::Pod of_volcano(int index) {
-  kube::Pod made = pod("train-worker-" + std::to_string(index), kHgxDevices);
-  made.metadata.annotations["scheduling.k8s.io/group-name"] = "train";
-  made.metadata.labels["volcano.sh/task-spec"] = "worker";
-  made.metadata.labels["volcano.sh/task-index"] = std::to_string(index);
-  made.spec.containers[0].resources = member("x", 0, 1).spec.containers[0].resources;
-  return made;
-}
-
-class GangWithALeastTest : public GangCallTest {
- protected:
-  GangWithALeastTest() {
-    for (int index = 0; index < 6; ++index)
-      cluster_.add(of_volcano(index));
-    const auto ref = gang_of(of_volcano(0)).value().value();
-    key_ = ref.key;
-    GangFacts facts{.gang_key = key_};
-    facts.sizes.push_back({ref.role, 6, 3});
-    cluster_.add_facts("Job/train", {facts});
-    see();
-  }
-  void leave_only(const std::vector<std::string>& names) {
-    for (const std::string& name : all_) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) cluster_.remove_node(name);
-    }
-    see();
-  }
-  GangOutcome keeper_plans() {
-    GangOutcome outcome = plan_gang(*view_, key_, now_, true, {});
-    if (outcome.reservation) {
-      view_ = make_view(view_->snapshot, std::make_shared<const Reservations>(
-                                             view_->reservations->with(outcome.reservation)));
-    }
-    return outcome;
-  }
-  std::string key_;
-};
-
-TEST_F(GangWithALeastTest, AllRanksArePlannedWhereAllFit) {
-  EXPECT_THAT(plan(call(of_volcano(0))), SizeIs(6));
-  EXPECT_EQ(keeper_plans().reservation->parts.front().slots.size(), 6U);
-}
-
-TEST_F(GangWithALeastTest, WhereNotAllFitTheLeastStartTogetherAndTheRestAreLate) {
-  leave_only({"a0", "a1", "a2", "a3"});
-  EXPECT_EQ(place(of_volcano(0)), "a0");
-  EXPECT_EQ(place(of_volcano(1)), "a1");
-  EXPECT_EQ(place(of_volcano(2)), "a2");
-  EXPECT_EQ(place(of_volcano(3)), "a3") << "one more has room";
-  EXPECT_EQ(place(of_volcano(4)), "");
-  cluster_.add(node("a4", kHgxDevices, leaf("leaf-a")), hgx());
-  all_.emplace_back("a4");
-  see();
-  EXPECT_EQ(place(of_volcano(4)), "a4");
-}
-
-TEST_F(GangWithALeastTest, FewerThanTheLeastAreNotStarted) {
-  leave_only({"a0", "a1"});
-  EXPECT_THAT(reasons(call(of_volcano(0))), Each("GangDoesNotFit"));
-  EXPECT_EQ(keeper_plans().standing, GangStanding::kRefused);
-}
-
-TEST_F(GangWithALeastTest, APlanOfTheLeastStandsUntilThereIsRoomForAll) {
-  leave_only({"a0", "a1", "a2", "a3"});
-  const auto first = keeper_plans();
-  ASSERT_EQ(first.reservation->parts.front().slots.size(), 3U);
-  EXPECT_EQ(keeper_plans().reservation, first.reservation) << "not made anew at each look";
-  for (const char* name : {"a4", "a5"})
-    cluster_.add(node(name, kHgxDevices, leaf("leaf-a")), hgx());
-  see();
-  EXPECT_EQ(keeper_plans().reservation->parts.front().slots.size(), 6U);
-}
-
-TEST_F(GangWithALeastTest, OnceTheLeastStandNothingIsRefusedForTheRest) {
-  leave_only({"a0", "a1", "a2"});
-  for (int index : {3, 4, 5})
-    EXPECT_NE(place(of_volcano(index)), "");
-  EXPECT_EQ(keeper_plans().standing, GangStanding::kWhole);
 }
 
 }  // namespace

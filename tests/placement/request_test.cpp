@@ -89,12 +89,22 @@ TEST(MakeRequest, ReadsKueuesTopologyKeysBehindItsOwn) {
   EXPECT_EQ(request_of(labelled({}, both)).topology_required, "leaf");
 }
 
+// Where the group that it is about is the gang.
 TEST(MakeRequest, ReadsExclusiveTopologyAsRequired) {
-  for (const char* key : {"alpha.jobset.sigs.k8s.io/exclusive-topology",
-                          "leaderworkerset.sigs.k8s.io/exclusive-topology"}) {
-    EXPECT_EQ(request_of(labelled({}, {{key, "example.com/rack"}})).topology_required,
-              "example.com/rack");
+  const kube::StringMap of_job{{"batch.kubernetes.io/job-name", "js-w-0"},
+                               {"batch.kubernetes.io/job-completion-index", "1"}};
+  const kube::StringMap of_group{{"leaderworkerset.sigs.k8s.io/group-key", "k"}};
+  const std::string set = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+  const std::string group = "leaderworkerset.sigs.k8s.io/exclusive-topology";
+  for (const auto& [labels, key] : {std::pair(of_job, set), std::pair(of_group, group)}) {
+    const Request request = request_of(labelled(labels, {{key, "example.com/rack"}}));
+    EXPECT_EQ(request.topology_required, "example.com/rack");
+    EXPECT_TRUE(request.follows_first_rank);
   }
+  const Request over_jobs =
+      request_of(labelled(of_job, {{set, "example.com/rack"}, {"rankward.io/gang", "both"}}));
+  EXPECT_EQ(over_jobs.topology_required, "");
+  EXPECT_FALSE(over_jobs.follows_first_rank);
 }
 
 struct Malformed {

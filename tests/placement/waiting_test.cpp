@@ -73,15 +73,17 @@ TEST(WaitingPods, WaitNoMoreOnceBoundGoneOrTriedAgain) {
   EXPECT_THAT(waiting(*cluster.snapshot()), IsEmpty());
 }
 
-TEST(WaitingPods, AreKeptUpToABound) {
+TEST(WaitingPods, AreFollowedSoManyAtATimeAndTheOthersOnceThoseAreGone) {
   SnapshotBuilder builder;
-  for (std::size_t i = 0; i < kMostWaitingPods + 5; ++i)
+  for (std::size_t i = 0; i < kMostKeptWaitingPods + 5; ++i)
     builder.put_pod(sleeper("p" + std::to_string(i)));
-  EXPECT_EQ(builder.build()->waiting_pods().size(), kMostWaitingPods);
-  builder.remove_pod("uid-p0");
-  builder.remove_pod("uid-p1004");
-  builder.put_pod(sleeper("p1003"));
-  EXPECT_EQ(builder.build()->waiting_pods().count("uid-p1003"), 1U);
+  const auto first = builder.build();
+  EXPECT_EQ(first->waiting_pods().size(), kMostWaitingPods);
+  for (const auto& [uid, pod] : first->waiting_pods())
+    builder.remove_pod(uid);
+  const auto second = builder.build();
+  EXPECT_EQ(second->waiting_pods().size(), kMostWaitingPods);
+  EXPECT_EQ(first->waiting_pods().size(), kMostWaitingPods);
   builder.clear_pods();
   EXPECT_TRUE(builder.changed());
   EXPECT_THAT(builder.build()->waiting_pods(), IsEmpty());

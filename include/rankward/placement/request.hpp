@@ -44,6 +44,9 @@ struct GangRef {
 // A JobSet whose pods carry it has each of its Jobs in a domain of its own, whole: each is a gang.
 inline constexpr std::string_view kExclusiveTopologyKey =
     "alpha.jobset.sigs.k8s.io/exclusive-topology";
+// Likewise of the groups of a LeaderWorkerSet.
+inline constexpr std::string_view kExclusiveGroupKey =
+    "leaderworkerset.sigs.k8s.io/exclusive-topology";
 
 // The second part of a gang's key; of those that pods name in rankward.io/gang: kOwnGangKind.
 inline constexpr std::string_view kOwnGangKind = "Gang";
@@ -64,6 +67,9 @@ struct Request {
   topology::Bytes message_size{topology::kGibibyte};
   std::string topology_required;  // node-label key or tier name, "" for none
   std::string topology_preferred;
+  // The others are made in the domain where the first one is bound, and by affinity the scheduler
+  // alone knows which domains that one may have.
+  bool follows_first_rank = false;
 
   [[nodiscard]] std::int64_t gpus() const;  // devices of whole, MIG and shared kinds together
   // Whether how far NICs are from the pod's GPUs matters to it.

@@ -114,8 +114,10 @@ struct WaitingPod {
   std::shared_ptr<const kube::PodSpec> spec;
 };
 
-// So many are kept; a cluster may have a hundred thousand, all for the same few reasons.
+// A cluster may have a hundred thousand, all for the same few reasons: so many are in a Snapshot,
+// and so many are kept for the time when those are gone.
 inline constexpr std::size_t kMostWaitingPods = 1'000;
+inline constexpr std::size_t kMostKeptWaitingPods = 10'000;
 
 class NodeNames;
 
@@ -124,8 +126,7 @@ class Snapshot {
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const NodeState& node(NodeIndex index) const { return *nodes_[index.value]; }
-  // Null outside of what a SnapshotBuilder built. The same as node(index).shape, of which the whole
-  // Snapshot's stand side by side.
+  // The same as node(index).shape; those of the whole Snapshot stand side by side.
   [[nodiscard]] const NodeShape* shape(NodeIndex index) const { return shapes_[index.value]; }
   [[nodiscard]] std::optional<NodeIndex> find(std::string_view name) const;
   // The same, faster where it is that node: names often come in their order.
@@ -141,8 +142,7 @@ class Snapshot {
   [[nodiscard]] bool hears_owners_of(std::string_view gang_kind) const;
   // Every gang that has a pod without a node, in no order to rely on.
   void for_each_pending_gang(const std::function<void(const GangState&)>& visit) const;
-  // By UID; at most kMostWaitingPods, whichever came first. Nothing that is answered to a call may
-  // depend on it.
+  // By UID, the first kMostWaitingPods. Nothing that is answered to a call may depend on it.
   using WaitingPods = std::map<std::string, std::shared_ptr<const WaitingPod>, std::less<>>;
   [[nodiscard]] const WaitingPods& waiting_pods() const;
 
