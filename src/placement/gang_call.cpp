@@ -74,9 +74,12 @@ OwnSlot own_slot(const Request& request, const ReservedPart& part) {
   if (known != slots.end()) return {static_cast<std::size_t>(known - slots.begin()), false};
   const auto rank = request.gang->rank;
   if (rank && static_cast<std::size_t>(*rank) < slots.size()) {
-    // The newest try of a rank takes the place of the last one.
+    // The newest try of a rank takes the place of the last one; of another rank, that had to take
+    // this place, it does not.
     const auto index = static_cast<std::size_t>(*rank);
-    return {slots[index].bound ? std::nullopt : std::optional(index), false};
+    const Slot& slot = slots[index];
+    if (slot.bound) return {};
+    if (!slot.asked || slot.rank == rank) return {index, false};
   }
   return {std::nullopt, std::any_of(slots.begin(), slots.end(), is_open)};
 }
@@ -166,6 +169,7 @@ std::shared_ptr<const Reservation> taken(const Call& call, const Reservation& re
   if (changed.uid != call.request.uid) changed.seen = false;
   changed.uid = call.request.uid;
   changed.asked = true;
+  changed.rank = call.request.gang->rank;
   return next;
 }
 

@@ -108,6 +108,7 @@ class SlotMatcher {
       std::swap(own->uid, place->uid);
       std::swap(own->asked, place->asked);
       std::swap(own->seen, place->seen);
+      std::swap(own->rank, place->rank);
       own->bound = false;
     }
     *place = stood(pod);

@@ -581,6 +581,29 @@ TEST_F(GangCallTest, AJobOfASetWithExclusiveTopologyIsPlannedInTheRackOfItsLeade
   }
 }
 
+// Its own place was not offered, so it took rank 2's, and is not bound yet.
+TEST_F(GangCallTest, ARankIsNotToldThePlaceThatAnotherHadToTake) {
+  ASSERT_THAT(plan(call(ranked("job", 0, 4))), ElementsAre("a0", "a1", "a2", "a3"));
+  EXPECT_EQ(places(ranked("job", 1, 4), {"a2", "a3"}), std::vector<std::string>{"a2"});
+  const auto third = places(ranked("job", 2, 4));
+  const auto fourth = places(ranked("job", 3, 4));
+  std::vector<std::string> told{"a0", "a2"};
+  for (const auto& each : {third, fourth}) {
+    ASSERT_THAT(each, SizeIs(1));
+    told.push_back(each[0]);
+  }
+  std::sort(told.begin(), told.end());
+  EXPECT_THAT(told, ElementsAre("a0", "a1", "a2", "a3"));
+}
+
+TEST_F(GangCallTest, ANewTryOfARankTakesThePlaceOfTheLast) {
+  (void)call(ranked("job", 0, 4));
+  EXPECT_EQ(places(ranked("job", 2, 4)), std::vector<std::string>{"a2"});
+  auto again = ranked("job", 2, 4);
+  again.metadata.uid = "uid-again";
+  EXPECT_EQ(places(again), std::vector<std::string>{"a2"});
+}
+
 // One master and three workers, of eight GPUs each, as training-operator marks them.
 kube::Pod of_training_job(const std::string& role, int index) {
   kube::Pod made = pod("pt-" + role + "-" + std::to_string(index), kHgxDevices);

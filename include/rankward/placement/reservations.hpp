@@ -32,6 +32,7 @@ struct Slot {
   bool asked = false;  // that pod was told of it in a call, so the scheduler may have taken it
   bool seen = false;   // the watch has shown that pod
   bool bound = false;  // the watch shows that pod on its node
+  std::optional<std::int32_t> rank = std::nullopt;  // of the pod that was told of it, if it has one
 };
 
 // All pods of a gang, or those of one role.
