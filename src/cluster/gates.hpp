@@ -24,7 +24,7 @@ class GateHold {
   [[nodiscard]] GateStep decide(placement::GangStanding standing, bool all_exist, bool nominated,
                                 placement::Instant now, std::int64_t max_hold);
 
-  // What it waited for until now is nobody's fault: the hold begins anew.
+  // Its writes wait for our own rate, not for room: the hold begins anew.
   void restart(placement::Instant now) { since_ = now.milliseconds; }
 
   // The patch is out: not again before the watch had the time to show it.

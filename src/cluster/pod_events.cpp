@@ -98,8 +98,8 @@ std::string waiting_note(const placement::GangOutcome& outcome, std::size_t pods
       break;
     case GangStanding::kNotPlannable:
       out =
-          "the gang cannot be planned as a whole: its size is not known, it is elastic, or "
-          "its first pod decides on the domain";
+          "the gang cannot be planned as a whole: its size is not known "
+          "(rankward.io/gang-size says it), it is elastic, or its first pod decides on the domain";
       break;
     default:
       out = placement::reason(outcome.refusal.reason).text;

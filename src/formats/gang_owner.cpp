@@ -39,6 +39,13 @@ bool read_template(Cursor& cursor, GangPart& out) {
   return true;
 }
 
+// Of one part; on what does not matter here.
+bool read_depends_on(Cursor& cursor, GangObject& owner) {
+  if (cursor.null()) return true;
+  owner.in_steps = true;
+  return cursor.skip();
+}
+
 bool read_job_spec(Cursor& cursor, GangObject& owner, GangPart& out, bool indexed_by_default) {
   std::optional<std::int32_t> parallelism;
   std::optional<std::int32_t> completions;
@@ -106,13 +113,8 @@ bool read_job_set(Cursor& cursor, GangObject& out) {
     if (part == nullptr) return false;
     std::int32_t replicas = 1;
     const auto spec = [&] { return read_job_spec(cursor, out, *part, true); };
-    const auto steps = [&] {
-      if (cursor.null()) return true;
-      out.in_steps = true;
-      return cursor.skip();
-    };
     if (!cursor.object(field("name", part->name), field("replicas", replicas),
-                       field("dependsOn", steps),
+                       field("dependsOn", [&] { return read_depends_on(cursor, out); }),
                        field("template", [&] { return cursor.object(field("spec", spec)); }))) {
       return false;
     }
@@ -163,13 +165,9 @@ bool read_volcano_job(Cursor& cursor, GangObject& out) {
     if (part == nullptr) return false;
     std::int32_t replicas = 1;
     std::optional<std::int32_t> least;
-    const auto steps = [&] {
-      if (cursor.null()) return true;
-      out.in_steps = true;
-      return cursor.skip();
-    };
     if (!cursor.object(field("name", part->name), field("replicas", replicas),
-                       field("minAvailable", least), field("dependsOn", steps),
+                       field("minAvailable", least),
+                       field("dependsOn", [&] { return read_depends_on(cursor, out); }),
                        field("template", [&] { return read_template(cursor, *part); }))) {
       return false;
     }

@@ -51,9 +51,8 @@ void ShapePool::drop_unused() {
   sweep_at_ = std::max<std::size_t>(1024, known_.size() * 2);
 }
 
-bool shape_is_enough(const Request& request, const NodeShape* shape) {
-  return shape != nullptr &&
-         (!request.gpu_memory || shape->machine->sharing != topology::SharingMode::kTimeSlicing);
+bool shape_is_enough(const Request& request, const NodeShape& shape) {
+  return !request.gpu_memory || shape.machine->sharing != topology::SharingMode::kTimeSlicing;
 }
 
 }  // namespace rankward::placement

@@ -25,6 +25,6 @@ class ShapePool {
 
 // Whether the shape says all that judging the request for filter reads: what others on a
 // time-sliced GPU have declared of its memory stands in the holders alone.
-[[nodiscard]] bool shape_is_enough(const Request& request, const NodeShape* shape);
+[[nodiscard]] bool shape_is_enough(const Request& request, const NodeShape& shape);
 
 }  // namespace rankward::placement

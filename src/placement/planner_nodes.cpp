@@ -169,7 +169,7 @@ class NodeReader {
   // Null where the shape does not say enough.
   ShapeFacts* facts_of(NodeIndex index) {
     const NodeShape* shape = snapshot_.shape(index);
-    if (!shape_is_enough(request_, shape)) return nullptr;
+    if (!shape_is_enough(request_, *shape)) return nullptr;
     if (shape == last_shape_) return last_facts_;
     auto [entry, is_new] = facts_.try_emplace(shape);
     if (is_new) {

@@ -180,11 +180,10 @@ const Prediction& Predictor::on(NodeIndex index, std::optional<std::uint32_t> ti
   if (request_gpus_ <= 0 || (!tier && !gang_.empty())) {
     crossed = gang_.tier_with(snapshot_.node(index));
   }
-  const NodeShape* shape = snapshot_.shape(index);
-  if (members != nullptr || shape == nullptr) {
+  if (members != nullptr) {
     return made_.emplace_back(work_out(snapshot_.node(index), members, crossed));
   }
-  const std::pair key(shape, crossed);
+  const Key key(snapshot_.shape(index), crossed);
   if (last_ != nullptr && key == last_key_) return *last_;
   const Prediction*& known = known_[key];
   if (known == nullptr) {

@@ -210,12 +210,10 @@ class Ranker {
   // A shape has the node's devices and what is used of them; its neighbours are mostly the same.
   [[nodiscard]] const LeftOver& left_over_on(NodeIndex index) {
     const NodeShape* shape = snapshot_.shape(index);
-    if (shape == nullptr || shape != last_shape_) {
+    if (shape != last_shape_) {
       last_shape_ = shape;
       const auto [entry, is_new] = left_over_.try_emplace(shape);
-      if (is_new || shape == nullptr) {
-        entry->second = count_left_over(request_, snapshot_.node(index));
-      }
+      if (is_new) entry->second = count_left_over(request_, snapshot_.node(index));
       last_left_over_ = entry->second;
     }
     return last_left_over_;
@@ -296,7 +294,7 @@ class Judge {
 
   std::optional<ReasonCode> filter(NodeIndex index, bool taken_by_others) {
     const NodeShape* shape = snapshot_.shape(index);
-    if (!shape_is_enough(request_, shape)) {
+    if (!shape_is_enough(request_, *shape)) {
       return answer(work_out(snapshot_.node(index)), taken_by_others);
     }
     if (shape != last_shape_) {

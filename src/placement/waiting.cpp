@@ -20,7 +20,7 @@ class Reasons {
 
   std::optional<ReasonCode> on(const NodeState& node) {
     if (closed_to(*pod_.spec, *node.node)) return ReasonCode::kNodeUnavailable;
-    if (!shape_is_enough(*pod_.request, node.shape.get()) || short_of(*pod_.request, node)) {
+    if (!shape_is_enough(*pod_.request, *node.shape) || short_of(*pod_.request, node)) {
       return work_out(node);
     }
     const auto [entry, is_new] = known_.try_emplace(node.shape.get());

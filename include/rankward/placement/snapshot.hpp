@@ -126,7 +126,7 @@ class Snapshot {
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] const NodeState& node(NodeIndex index) const { return *nodes_[index.value]; }
-  // The same as node(index).shape; those of the whole Snapshot stand side by side.
+  // The same as node(index).shape, never null; those of the whole Snapshot stand side by side.
   [[nodiscard]] const NodeShape* shape(NodeIndex index) const { return shapes_[index.value]; }
   [[nodiscard]] std::optional<NodeIndex> find(std::string_view name) const;
   // The same, faster where it is that node: names often come in their order.

@@ -25,8 +25,8 @@ struct WaitingOutlook {
   std::vector<WaitingReason> reasons;
 };
 
-// Judges as for Use::kExplain, amounts included. Looks at every node; those of
-// one shape are judged once.
+// Judges as for Use::kExplain, amounts included. Looks at every node; those of one
+// shape are judged once.
 [[nodiscard]] WaitingOutlook outlook(const ClusterView& view, const WaitingPod& pod,
                                      const Options& options);
 
